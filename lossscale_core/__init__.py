@@ -1,0 +1,56 @@
+"""Exact arithmetic of loss scaling: formats, casts, outcomes and the safe window.
+
+Pure numpy, with no screen and no state. Start with `cast`, `classify` and `safe_window`.
+"""
+
+from lossscale_core.arrays import as_gradients
+from lossscale_core.errors import InputError
+from lossscale_core.files import read_gradients
+from lossscale_core.formats import BF16, E4M3, E5M2, FORMATS, FP16, FP32, Cut, Format
+from lossscale_core.notation import (
+    bits_text,
+    decimal_text,
+    number_text,
+    parse_number,
+    parse_numbers,
+    percent_text,
+    power_text,
+)
+from lossscale_core.outcomes import Outcome, classify, count_outcomes, outcome_codes
+from lossscale_core.rounding import cast, cast_exact, encode
+from lossscale_core.tables import OutcomeTable, outcome_table, recovered
+from lossscale_core.windows import SafeWindow, Window, safe_window
+
+__all__ = [
+    "BF16",
+    "E4M3",
+    "E5M2",
+    "FORMATS",
+    "FP16",
+    "FP32",
+    "Cut",
+    "Format",
+    "InputError",
+    "Outcome",
+    "OutcomeTable",
+    "SafeWindow",
+    "Window",
+    "as_gradients",
+    "bits_text",
+    "cast",
+    "cast_exact",
+    "classify",
+    "count_outcomes",
+    "decimal_text",
+    "encode",
+    "number_text",
+    "outcome_codes",
+    "outcome_table",
+    "parse_number",
+    "parse_numbers",
+    "percent_text",
+    "power_text",
+    "read_gradients",
+    "recovered",
+    "safe_window",
+]

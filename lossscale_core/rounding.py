@@ -1,0 +1,155 @@
+"""Casting to a storage format: round to nearest, ties to even, once."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lossscale_core.arrays import Floats, as_gradients
+from lossscale_core.exact import sticky_float
+from lossscale_core.formats import FP16, Format
+
+#: Elements rounded at a time: the work arrays of one block stay in the cache.
+_BLOCK = 1 << 15
+
+
+def cast(values: ArrayLike, fmt: Format) -> NDArray[Any]:
+    """Round values to a storage format.
+
+    Rounds to nearest, ties to even, straight from the given precision: a float64 does
+    not pass through float32 on its way. Sets no floating-point error state and warns of
+    nothing: overflow and underflow are results here.
+
+    Args:
+        values: real values of any shape; see `as_gradients` for the types.
+        fmt: the format to round to.
+
+    Returns:
+        An array of the same shape: float16 for FP16, else float32, in which every finite
+        value lies on the grid of `fmt`. Overflow and infinities become inf of the same
+        sign, or NaN where the format has no inf; NaN stays NaN; zero keeps its sign where
+        the format has a negative zero.
+
+    Raises:
+        InputError: the values are not real numbers.
+
+    Example:
+        >>> cast([2**-25, 65519.999, -1e6], FP16)
+        array([   0., 65504.,   -inf], dtype=float16)
+    """
+    source = as_gradients(values)
+    flat = np.ascontiguousarray(source).reshape(-1)
+    result = np.empty(flat.shape, np.float16 if fmt == FP16 else np.float32)
+    grid = _Grid.of(fmt, flat.dtype)
+    with np.errstate(all="ignore"):
+        for start in range(0, flat.size, _BLOCK):
+            block = slice(start, start + _BLOCK)
+            result[block] = _rounded(flat[block], grid)
+    return result.reshape(source.shape)
+
+
+@dataclass(frozen=True)
+class _Grid:
+    """The format's grid in the words of a wider type (float32 or float64)."""
+
+    fmt: Format
+    word: type
+    dropped_bits: int
+    exponent_mask: int
+    min_normal_word: int
+    mantissa_bits: int
+    same_exponents: bool
+
+    @classmethod
+    def of(cls, fmt: Format, dtype: np.dtype[Any]) -> "_Grid":
+        info = np.finfo(dtype)
+        word = np.uint64 if info.bits == 64 else np.uint32
+        return cls(
+            fmt=fmt,
+            word=word,
+            dropped_bits=info.nmant - fmt.mantissa_bits,
+            exponent_mask=((1 << (info.bits - 1 - info.nmant)) - 1) << info.nmant,
+            min_normal_word=int(np.array(fmt.min_normal, dtype).view(word)),
+            mantissa_bits=info.nmant,
+            same_exponents=fmt.min_exponent == info.minexp,
+        )
+
+
+def _rounded(block: Floats, grid: _Grid) -> Floats:
+    """Round a block to the grid, in the block's own type."""
+    fmt = grid.fmt
+    if grid.dropped_bits == 0:
+        return block
+    magnitude = np.abs(block)
+    round_magnitude = _round_by_integers if grid.same_exponents else _round_by_addition
+    result = round_magnitude(magnitude, grid)
+    np.copyto(result, np.inf if fmt.has_inf else np.nan, where=result > fmt.max_finite)
+    np.copysign(result, block, out=result)
+    if not fmt.negative_zero:
+        result += 0
+    return result
+
+
+def _round_by_addition(magnitude: Floats, grid: _Grid) -> Floats:
+    """Let the adder round: plus, then minus, a power of two whose last place is the grid's step there."""
+    # From twice the largest power of two up all overflow alike; the clip keeps the sum finite.
+    np.minimum(magnitude, 2.0 ** (grid.fmt.max_exponent + 1), out=magnitude)
+    step = magnitude.view(grid.word) & grid.word(grid.exponent_mask)
+    np.maximum(step, grid.word(grid.min_normal_word), out=step)
+    step += grid.word(grid.dropped_bits << grid.mantissa_bits)
+    shift = step.view(magnitude.dtype)
+    magnitude += shift
+    magnitude -= shift
+    return magnitude
+
+
+def _round_by_integers(magnitude: Floats, grid: _Grid) -> Floats:
+    """Round the bit patterns: where the exponents are the same, subnormals need no care of their own."""
+    word, dropped = grid.word, grid.dropped_bits
+    nan = np.isnan(magnitude)
+    words: NDArray[np.unsignedinteger[Any]] = magnitude.view(word)
+    odd = (words >> word(dropped)) & word(1)
+    words += odd
+    words += word((1 << (dropped - 1)) - 1)
+    words >>= word(dropped)
+    words <<= word(dropped)
+    np.copyto(magnitude, np.nan, where=nan)
+    return magnitude
+
+
+def cast_exact(value: Fraction, fmt: Format) -> float:
+    """Round one exact number to a storage format.
+
+    Args:
+        value: any fraction.
+        fmt: the format to round to.
+
+    Returns:
+        The stored value, as `cast` would give it: also inf, NaN or a zero (+0 for 0).
+    """
+    return float(cast(sticky_float(value), fmt))
+
+
+def encode(values: ArrayLike, fmt: Format) -> NDArray[np.int64]:
+    """The bit patterns of stored values.
+
+    Args:
+        values: what `cast` returned for the format.
+        fmt: the format.
+
+    Returns:
+        An int64 array of the same shape: sign, exponent and mantissa fields as one number.
+        NaN gets the pattern with all exponent and mantissa bits set.
+    """
+    stored = np.asarray(values, np.float64)
+    magnitude = np.abs(stored)
+    finite = np.isfinite(magnitude)
+    exponent = np.maximum(np.frexp(np.where(finite, magnitude, 0))[1] - 1, fmt.min_exponent)
+    steps = np.ldexp(np.where(finite, magnitude, 0), fmt.mantissa_bits - exponent).astype(np.int64)
+    # The hidden bit of a normal adds 1 to the exponent field, of which a subnormal has 0.
+    codes = steps + ((exponent - fmt.min_exponent).astype(np.int64) << fmt.mantissa_bits)
+    codes = np.where(np.isinf(magnitude), fmt.inf_code or 0, codes)
+    codes = np.where(np.isnan(magnitude), (1 << (fmt.bits - 1)) - 1, codes)
+    return np.where(np.signbit(stored), codes | (1 << (fmt.bits - 1)), codes)
