@@ -22,8 +22,8 @@ def as_gradients(values: ArrayLike) -> Floats:
     Returns:
         An array of the same shape, of float32 where the input has at most 32 bits of
         float, else of float64. Every value is the given one, but for long doubles and
-        integers beyond 2**53, which keep 53 bits with the last one sticky ("round to
-        odd"), so that rounding them once more, to any format here, is still exact.
+        integers beyond 2**53, which keep 43 to 53 bits with the last one sticky ("round
+        to odd"), so that rounding them once more, to any format here, is still exact.
 
     Raises:
         InputError: complex, object, string or date values, or a ragged list.

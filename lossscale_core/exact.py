@@ -21,10 +21,12 @@ def exact_scale(scale: float | Fraction) -> Fraction:
         InputError: S is not a real number, not finite, or not above 0.
     """
     try:
-        exact = Fraction(scale.item() if isinstance(scale, np.generic) else scale)
+        # Text is refused unread: Fraction would work at 1e999999999 for hours.
+        number = None if isinstance(scale, str) else scale.item() if isinstance(scale, np.generic) else scale
+        exact = Fraction(number)
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"A loss scale must be a finite number above 0: {quoted(scale)} is not.") from error
-    if isinstance(scale, str) or exact <= 0:
+    if exact <= 0:
         raise InputError(f"A loss scale must be a finite number above 0: {quoted(scale)} is not.")
     return exact
 
@@ -56,8 +58,22 @@ def sticky_float(value: Fraction) -> float:
     if value == 0:
         return 0.0
     exponent = floor_log2(abs(value))
+    sign = -1.0 if value < 0 else 1.0
     if abs(exponent) > 1000:
-        return math.copysign(2.0 ** math.copysign(1000, exponent), value)
+        return sign * (2.0**1000 if exponent > 0 else 2.0**-1000)
     scaled = abs(value) / Fraction(2) ** (exponent - 52)
     digits, rest = divmod(scaled.numerator, scaled.denominator)
-    return math.copysign(math.ldexp(digits | bool(rest), exponent - 52), value)
+    return sign * math.ldexp(digits | bool(rest), exponent - 52)
+
+
+def log2(value: Fraction) -> float:
+    """The place of a positive fraction on a log2 axis.
+
+    Args:
+        value: a fraction above 0, of any size.
+
+    Returns:
+        log2(value) to float64 precision; an integer exactly for a power of two.
+    """
+    exponent = floor_log2(value)
+    return exponent + math.log2(value / Fraction(2) ** exponent)

@@ -3,7 +3,9 @@
 from os import PathLike
 from pathlib import Path
 import re
+import tokenize
 import zipfile
+import zlib
 
 import numpy as np
 
@@ -17,6 +19,18 @@ MAX_BINARY_BYTES = 4 << 30
 MAX_TEXT_BYTES = 64 << 20
 
 _CELL = re.compile(r"[,;\s]+")
+#: What numpy and zipfile raise where a file is damaged, encrypted or made up.
+_DAMAGE = (
+    ValueError,
+    TypeError,
+    ArithmeticError,
+    EOFError,
+    MemoryError,
+    RuntimeError,
+    tokenize.TokenError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 def read_gradients(path: str | PathLike[str]) -> dict[str, Floats]:
@@ -46,7 +60,7 @@ def read_gradients(path: str | PathLike[str]) -> dict[str, Floats]:
         _check_size(file, MAX_TEXT_BYTES if reader in (_read_csv, _read_txt) else MAX_BINARY_BYTES)
         arrays = reader(file)
     except FileNotFoundError as error:
-        raise InputError(f"There is no file {quoted(file)}.") from error
+        raise InputError(f"There is no file {quoted(file, limit=200)}.") from error
     except OSError as error:
         raise InputError(f"{quoted(file.name)} cannot be read: {error.strerror or error}.") from error
     if not any(array.size for array in arrays.values()):
@@ -65,8 +79,9 @@ def _read_npy(file: Path) -> dict[str, Floats]:
         if stream.read(6) != b"\x93NUMPY":
             raise InputError(f"{quoted(file.name)} is not an .npy file inside.")
     try:
-        array = np.load(file, mmap_mode="r", allow_pickle=False)
-    except ValueError as error:
+        with np.errstate(all="ignore"):
+            array = np.load(file, mmap_mode="r", allow_pickle=False)
+    except _DAMAGE as error:
         raise _unreadable(file, error) from error
     return {file.stem: _real(array, file.name)}
 
@@ -84,7 +99,7 @@ def _read_npz(file: Path) -> dict[str, Floats]:
             )
         with np.load(file, allow_pickle=False) as arrays:
             return {name: _real(arrays[name], f"{file.name}: {name}") for name in arrays.files}
-    except (ValueError, EOFError, zipfile.BadZipFile, NotImplementedError, MemoryError) as error:
+    except _DAMAGE as error:
         if isinstance(error, InputError):
             raise
         raise _unreadable(file, error) from error
@@ -140,11 +155,11 @@ def _real(array: np.ndarray, name: str) -> Floats:
     try:
         return as_gradients(array)
     except InputError as error:
-        raise InputError(f"{quoted(name)} cannot be used. {error}") from error
+        raise InputError(f"{quoted(name)} cannot be used: {error}") from error
 
 
 def _unreadable(file: Path, error: Exception) -> InputError:
-    if "pickle" in str(error).lower() or "object" in str(error).lower():
+    if re.search("pickle|python objects|object arrays", str(error), re.IGNORECASE):
         return InputError(
             f"{quoted(file.name)} holds Python objects, which are not loaded; save plain arrays of numbers."
         )

@@ -18,7 +18,7 @@ _NUMBER = re.compile(
     rf"(?P<sign>[+-]?)(?:"
     rf"(?P<special>nan|inf|infinity|∞)"
     rf"|(?P<hex>0x[0-9a-f]+(?:\.[0-9a-f]*)?(?:p[+-]?\d{{1,5}})?)"
-    rf"|(?:(?P<factor>{_DECIMAL})\*)?(?:2\^|p)\(?(?P<power>[+-]?\d{{1,5}})\)?"
+    rf"|(?:(?P<factor>{_DECIMAL})\*)?(?:2\^|p)(?P<open>\()?(?P<power>[+-]?\d{{1,5}})(?(open)\))"
     rf"|(?P<decimal>{_DECIMAL})"
     rf")",
     re.IGNORECASE | re.ASCII,
@@ -113,7 +113,7 @@ def decimal_text(value: float | Fraction, digits: int = 4, exact_digits: int = 1
     exact = Fraction(value)
     short = _rounded(exact, exact_digits)
     if Fraction(short) == exact:
-        return _written(short.normalize(), exact_digits)
+        return _written(short.normalize(_context(exact_digits)), exact_digits)
     return "≈" + _written(_rounded(exact, digits), 6)
 
 
@@ -140,10 +140,10 @@ def percent_text(ratio: float | Fraction) -> str:
         `0` for none at all, else such as `+14.29%`, `-100%`, `+100%` or `inf`, rounded to four digits.
     """
     if not _finite_nonzero(ratio):
-        return decimal_text(ratio)
+        return "0" if ratio == 0 else decimal_text(ratio)
     # A percentage that rounds to a whole number keeps no idle zeros.
     rounded = _rounded(Fraction(ratio) * 100, 4)
-    text = _written(rounded.normalize(), 6)
+    text = _written(rounded.normalize(_context(4)), 6)
     return f"{'+' if ratio > 0 else ''}{text}%"
 
 
@@ -175,12 +175,12 @@ def _magnitude(match: re.Match[str]) -> tuple[float, bool]:
         return float.fromhex(match["hex"]), not digits.strip("0.")
     if match["power"]:
         exponent = int(match["power"])
-        factor = match["factor"] or "1"
-        if float(factor) == 0:
+        factor = decimal.Decimal(match["factor"] or "1")
+        if factor == 0:
             return 0.0, True
         if abs(exponent) > 2000:
             return (math.inf if exponent > 0 else 0.0), False
-        return float(Fraction(decimal.Decimal(factor)) * Fraction(2) ** exponent), False
+        return float(Fraction(factor) * Fraction(2) ** exponent), False
     digits = match["decimal"].lower().split("e")[0]
     return float(match["decimal"]), not digits.strip("0.")
 
@@ -189,11 +189,12 @@ def _finite_nonzero(value: float | Fraction) -> bool:
     return value != 0 and (isinstance(value, Fraction) or math.isfinite(value))
 
 
+def _context(digits: int) -> decimal.Context:
+    return decimal.Context(prec=digits, rounding=decimal.ROUND_HALF_EVEN, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX)
+
+
 def _rounded(value: Fraction, digits: int) -> decimal.Decimal:
-    context = decimal.Context(
-        prec=digits, rounding=decimal.ROUND_HALF_EVEN, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX
-    )
-    return context.divide(decimal.Decimal(value.numerator), decimal.Decimal(value.denominator))
+    return _context(digits).divide(decimal.Decimal(value.numerator), decimal.Decimal(value.denominator))
 
 
 def _written(number: decimal.Decimal, longest: int) -> str:

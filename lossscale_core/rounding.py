@@ -141,15 +141,16 @@ def encode(values: ArrayLike, fmt: Format) -> NDArray[np.int64]:
 
     Returns:
         An int64 array of the same shape: sign, exponent and mantissa fields as one number.
-        NaN gets the pattern with all exponent and mantissa bits set.
+        NaN gets the pattern with all exponent and mantissa bits set, or that of -0 in a
+        format without negative zero. Formats without any NaN have no pattern for it.
     """
     stored = np.asarray(values, np.float64)
     magnitude = np.abs(stored)
-    finite = np.isfinite(magnitude)
-    exponent = np.maximum(np.frexp(np.where(finite, magnitude, 0))[1] - 1, fmt.min_exponent)
-    steps = np.ldexp(np.where(finite, magnitude, 0), fmt.mantissa_bits - exponent).astype(np.int64)
+    finite = np.where(np.isfinite(magnitude), magnitude, 0)
+    exponent = np.maximum(np.where(finite > 0, np.frexp(finite)[1] - 1, fmt.min_exponent), fmt.min_exponent)
+    steps = np.ldexp(finite, fmt.mantissa_bits - exponent).astype(np.int64)
     # The hidden bit of a normal adds 1 to the exponent field, of which a subnormal has 0.
     codes = steps + ((exponent - fmt.min_exponent).astype(np.int64) << fmt.mantissa_bits)
     codes = np.where(np.isinf(magnitude), fmt.inf_code or 0, codes)
-    codes = np.where(np.isnan(magnitude), (1 << (fmt.bits - 1)) - 1, codes)
+    codes = np.where(np.isnan(magnitude), (1 << (fmt.bits - 1)) - fmt.negative_zero, codes)
     return np.where(np.signbit(stored), codes | (1 << (fmt.bits - 1)), codes)

@@ -66,9 +66,9 @@ def outcome_table(significand: float | Fraction, fmt: Format, exponents: range) 
         >>> [Outcome(code).name for code in table.outcome]
         ['UNDERFLOW', 'UNDERFLOW', 'SUBNORMAL', 'SUBNORMAL']
     """
-    exact = Fraction(significand)
-    if not 1 <= exact < 2:
+    if not 1 <= significand < 2:
         raise InputError(f"A significand lies in [1, 2): {quoted(significand)} does not.")
+    exact = Fraction(significand)
     if exponents.step != 1:
         raise InputError(f"The exponents of a table go in steps of one: {quoted(exponents)} do not.")
     stored = cast_octaves(exact, fmt, exponents)
@@ -117,8 +117,8 @@ def recovered(stored: float, scale: float | Fraction, fmt: Format = FP32) -> flo
     """
     factor = exact_scale(scale)
     if not np.isfinite(stored):
-        return stored
-    return cast_exact(Fraction(stored) / factor, fmt)
+        return float(stored)
+    return cast_exact(Fraction(float(stored)) / factor, fmt)
 
 
 def split(value: float | Fraction) -> tuple[Fraction, int]:

@@ -1,0 +1,109 @@
+// The list of gradients as people edit it: a box a row, beside its bar, and a box for new ones.
+
+import { change, html, write } from "./dom.js";
+import { pretty } from "./words.js";
+
+const MOST = 12;
+
+export class GradientList {
+  constructor(store) {
+    const { words } = store;
+    this.store = store;
+    this.rows = html("div", { class: "row-labels" });
+    this.field = html("input", {
+      class: "field", id: "lse-add", type: "text", autocomplete: "off", autocapitalize: "off", spellcheck: "false", placeholder: "1e-8, −3",
+    });
+    this.scaleField = html("input", {
+      class: "field", id: "lse-scale", type: "text", autocomplete: "off", autocapitalize: "off", spellcheck: "false", placeholder: "1000",
+    });
+    this.addForm = html("form", { class: "entry", onsubmit: (event) => this.add(event) },
+      html("label", { for: "lse-add" }, words.say("addLabel")), this.field, html("button", { type: "submit" }, words.say("addButton")));
+    this.scaleForm = html("form", { class: "entry", onsubmit: (event) => this.typeScale(event) },
+      html("label", { for: "lse-scale" }, words.say("scaleLabel")), this.scaleField, html("button", { type: "submit" }, words.say("scaleButton")));
+    this.field.addEventListener("paste", (event) => this.paste(event));
+    this.problem = html("p", { class: "problem", role: "alert", id: "lse-problem" });
+    this.forms = html("div", { class: "entries" }, this.addForm, this.scaleForm, this.problem);
+  }
+
+  // Boxes are kept across drawings, so that the one being typed in keeps its text and the focus.
+  draw({ top, pitch, unit }, width, labelWidth) {
+    const { state } = this.store;
+    while (this.rows.children.length > state.gradients.length) this.rows.lastChild.remove();
+    while (this.rows.children.length < state.gradients.length) this.rows.append(this.row(this.rows.children.length));
+    state.gradients.forEach((gradient, index) => {
+      const row = this.rows.children[index];
+      change(row, { style: `top:${top + index * pitch}px;height:${pitch}px;width:${width}px`, "data-selected": index === state.selected });
+      const [box, remove] = row.children;
+      box.style.width = `${labelWidth - 10 * unit}px`;
+      const name = pretty(this.store.lookups.name(gradient));
+      if (document.activeElement !== box && row.getRootNode().activeElement !== box) box.value = name;
+      change(box, { "aria-label": this.store.words.say("gradientName", { index: index + 1, name }) });
+      change(remove, { "aria-label": this.store.words.say("remove", { name }), title: this.store.words.say("remove", { name }) });
+    });
+    const full = state.gradients.length >= MOST;
+    this.field.disabled = full;
+    this.addForm.lastChild.disabled = full;
+  }
+
+  row(index) {
+    const { store } = this;
+    const commit = () => {
+      const text = box.value.trim();
+      const gradient = store.state.gradients[index];
+      if (!gradient) return;
+      if (text === gradient.token || text === pretty(store.lookups.name(gradient))) this.settleBox(box, index);
+      else if (text === "") store.removeGradient(index);
+      else store.typeGradients(splice(store.state.gradients, index, 1, text), box);
+    };
+    const box = html("input", {
+      class: "gradient-box", type: "text", autocomplete: "off", autocapitalize: "off", spellcheck: "false",
+      onfocus: () => { store.pick(index); box.value = store.state.gradients[index].token; box.select(); },
+      onblur: () => { commit(); },
+      onkeydown: (event) => {
+        if (event.key === "Enter") { event.preventDefault(); commit(); }
+        if (event.key === "Escape") { box.value = store.state.gradients[index].token; store.problem(""); box.blur(); }
+      },
+    });
+    const remove = html("button", { class: "remove", type: "button", onclick: () => store.removeGradient(index) }, "×");
+    return html("div", { class: "row-label" }, box, remove);
+  }
+
+  settleBox(box, index) {
+    box.removeAttribute("aria-invalid");
+    if (box.getRootNode().activeElement !== box) box.value = pretty(this.store.lookups.name(this.store.state.gradients[index]));
+  }
+
+  add(event) {
+    event.preventDefault();
+    const { store } = this;
+    if (this.field.value.trim() === "") return this.field.focus();
+    return store.typeGradients(splice(store.state.gradients, store.state.gradients.length, 0, this.field.value), this.field);
+  }
+
+  // A pasted column keeps its separators, which a one-line box would drop.
+  paste(event) {
+    const text = event.clipboardData?.getData("text") ?? "";
+    if (!/[\r\n]/.test(text)) return;
+    event.preventDefault();
+    this.field.setRangeText(text.trim().replace(/\s*[\r\n]+\s*/g, ", "), this.field.selectionStart, this.field.selectionEnd, "end");
+  }
+
+  typeScale(event) {
+    event.preventDefault();
+    if (this.scaleField.value.trim() !== "") this.store.typeScale(this.scaleField.value.trim(), this.scaleField);
+  }
+
+  show(message, box) {
+    write(this.problem, message);
+    for (const field of [this.field, this.scaleField, ...this.rows.querySelectorAll("input")]) {
+      const wrong = message !== "" && field === box;
+      change(field, { "aria-invalid": wrong ? "true" : null, "aria-describedby": wrong ? "lse-problem" : null });
+    }
+  }
+}
+
+const splice = (gradients, start, count, text) => {
+  const tokens = gradients.map((gradient) => gradient.token);
+  tokens.splice(start, count, text);
+  return tokens;
+};

@@ -1,0 +1,198 @@
+// For which scales does each gradient survive? One bar a gradient, the windows behind, the slider on top.
+
+import { Axis } from "./axis.js";
+import { change, html, svg, write } from "./dom.js";
+import { NONFINITE, NORMAL, OUTCOMES, OVERFLOW, SUBNORMAL, UNDERFLOW, ZERO } from "./lookup.js";
+import { hatched, hatches, mark } from "./marks.js";
+import { draggable } from "./octaves.js";
+import { FIRST, LAST, Slider } from "./slider.js";
+import { power, pretty, scaleEquation, short } from "./words.js";
+
+const MARGIN = 8, NARROWEST = 16;
+
+export class WindowChart {
+  constructor(store) {
+    this.store = store;
+    this.slider = new Slider(store);
+    this.bubble = html("div", { class: "bubble", "aria-hidden": "true" });
+    this.caption = html("div", { class: "window-caption" });
+    this.picture = svg("svg", { "aria-hidden": "true", class: "picture" });
+    this.labels = html("div", { class: "row-labels" });
+    this.element = html("div", { class: "chart window-chart" },
+      this.picture, this.labels, this.caption, this.slider.clip, this.bubble);
+  }
+
+  // The stretch of the axis where something happens, with a margin.
+  stretch({ gradients, format, k, scale }) {
+    const windows = this.store.lookups.windows(gradients, format);
+    const ends = windows ? [windows.survive.lower, windows.full.lower, windows.survive.upper].map((end) => end.log2) : [];
+    const inside = ends.filter((log2) => log2 > FIRST && log2 < LAST);
+    if (!inside.length) return [FIRST, LAST];
+    const places = [...inside, 0, scale ? Math.max(FIRST, Math.min(LAST, scale.log2)) : k];
+    let from = Math.floor(Math.min(...places)) - MARGIN, to = Math.ceil(Math.max(...places)) + MARGIN;
+    const short = Math.max(0, NARROWEST - (to - from));
+    return [Math.max(FIRST, from - short / 2), Math.min(LAST, to + short / 2)];
+  }
+
+  // Everything that depends on gradients, format or size. While a gradient is dragged the axis stays.
+  draw({ width, unit }, keepAxis) {
+    const { store } = this;
+    const { state, lookups } = store;
+    if (!keepAxis || !this.span) this.span = this.stretch(state);
+    const narrow = width < 560 * unit;
+    const pitch = (state.gradients.length > 5 ? 34 : narrow ? 44 : 56) * unit, bar = 28 * unit;
+    const top = 92 * unit, rows = Math.max(1, state.gradients.length) * pitch;
+    const bottom = top + rows + 56 * unit, height = bottom + 48 * unit;
+    this.axis = new Axis(...this.span, (narrow ? 88 : 124) * unit, width - 44 * unit);
+    change(this.picture, { viewBox: `0 0 ${width} ${height}`, width, height });
+    this.element.style.height = `${height}px`;
+    this.geometry = { unit, top, bottom, pitch, bar };
+    this.slider.place(this.axis, 44 * unit, 36 * unit);
+    this.names = [];
+    this.bars = state.gradients.map((gradient, index) => this.bar(gradient, index));
+    this.line = svg("line", { class: "scale-line", y1: 62 * unit, y2: bottom });
+    this.crossings = state.gradients.map(() => svg("g", {}));
+    const clip = svg("clipPath", { id: "lse-rows" },
+      svg("rect", { x: this.axis.left, y: 0, width: this.axis.right - this.axis.left, height }));
+    this.picture.replaceChildren(hatches("lse-bar"), clip, svg("g", { "clip-path": "url(#lse-rows)" }, ...this.bands(), ...this.bars),
+      this.axis.draw(bottom, unit, store.words.say("scaleAxis")), this.line, ...this.crossings);
+    this.drawCaption(lookups.windows(state.gradients, state.format));
+  }
+
+  bands() {
+    const { state, lookups } = this.store;
+    const windows = lookups.windows(state.gradients, state.format);
+    const { top, bottom, unit } = this.geometry;
+    const band = (window, name) => {
+      if (window.empty) return null;
+      const left = this.axis.x(this.axis.clamp(window.lower.log2)), right = this.axis.x(this.axis.clamp(window.upper.log2));
+      return right > left ? svg("rect", { class: name, x: left, width: right - left, y: top - 8 * unit, height: bottom - top + 8 * unit }) : null;
+    };
+    const track = this.slider.track;
+    if (!windows || windows.survive.empty) {
+      track.style.setProperty("--safe-left", "0px");
+      track.style.setProperty("--safe-width", windows ? "0px" : "100%");
+      return [];
+    }
+    const left = this.axis.x(this.axis.clamp(windows.survive.lower.log2)), right = this.axis.x(this.axis.clamp(windows.survive.upper.log2));
+    track.style.setProperty("--safe-left", `${left - this.axis.left}px`);
+    track.style.setProperty("--safe-width", `${right - left}px`);
+    return [band(windows.survive, "band safe"), band(windows.full, "band full")].filter(Boolean);
+  }
+
+  bar(gradient, index) {
+    const { store } = this;
+    const { lookups, state, words } = store;
+    const { top, pitch, bar, unit } = this.geometry;
+    const y = top + index * pitch + (pitch - bar) / 2;
+    const group = svg("g", { class: "bar", "data-index": index });
+    const ends = lookups.ends(gradient, state.format);
+    const segments = ends
+      ? [[UNDERFLOW, FIRST, ends.survival.log2], [SUBNORMAL, ends.survival.log2, ends.fullPrecision.log2],
+        [NORMAL, ends.fullPrecision.log2, ends.overflow.log2], [OVERFLOW, ends.overflow.log2, LAST]]
+      : [[lookups.row(gradient, state).outcome, FIRST, LAST]];
+    for (const [outcome, from, to] of segments) {
+      const left = this.axis.x(this.axis.clamp(from)), right = this.axis.x(this.axis.clamp(to));
+      if (right - left < 0.5) continue;
+      const name = OUTCOMES[outcome];
+      const box = { x: left, y, width: right - left, height: bar };
+      group.append(svg("rect", { ...box, class: `segment ${name}` }));
+      if (hatched(outcome, "lse-bar")) group.append(svg("rect", { ...box, fill: hatched(outcome, "lse-bar") }));
+      const label = this.fitting(outcome, right - left);
+      if (!label) continue;
+      const wide = label.length * 7.6 * unit + 10 * unit;
+      const plate = svg("rect", { class: `plate ${name}`, y: y + 3 * unit, width: wide, height: bar - 6 * unit, rx: 4 * unit });
+      const text = svg("text", { class: `segment-label ${name}`, y: y + bar / 2 + 5 * unit, "text-anchor": "middle" }, label);
+      group.append(plate, text);
+      this.names.push({ plate, text, wide, left, right });
+    }
+    if (ends) {
+      draggable(group, {
+        pixels: () => this.axis.octave, direction: -1, octave: () => store.state.gradients[index].octave,
+        pick: () => store.pick(index), move: (octave) => store.moveGradient(index, octave), rest: () => store.rest(),
+      });
+    } else group.addEventListener("pointerdown", () => store.pick(index));
+    group.append(svg("title", {}, words.say("dragBar")));
+    return group;
+  }
+
+  fitting(outcome, width) {
+    const { words, state, lookups } = this.store;
+    const to = pretty(lookups.formats[state.format].overflowsTo);
+    const candidates = {
+      [ZERO]: ["barZero", "barZeroShort"], [NONFINITE]: ["barNonfinite"], [UNDERFLOW]: ["barUnderflow", "barUnderflowShort"],
+      [SUBNORMAL]: ["barSubnormal"], [NORMAL]: ["barNormal"], [OVERFLOW]: ["barOverflow", "barOverflowShort"],
+    }[outcome].map((key) => words.say(key, { to }));
+    return candidates.find((label) => label.length * 7.6 * this.geometry.unit + 14 * this.geometry.unit < width);
+  }
+
+  drawCaption(windows) {
+    const { words } = this.store;
+    const { bottom, unit } = this.geometry;
+    this.caption.replaceChildren(...windowText(windows, words, this.store.lookups, "strong", "span").map((line) => line));
+    const has = windows && !windows.survive.empty;
+    change(this.caption, { class: `window-caption ${!windows || has ? "has-window" : "no-window"}` });
+    const middle = has
+      ? (this.axis.x(this.axis.clamp(windows.survive.lower.log2)) + this.axis.x(this.axis.clamp(windows.survive.upper.log2))) / 2
+      : (this.axis.left + this.axis.right) / 2;
+    const half = this.caption.offsetWidth / 2;
+    const left = Math.max(4 * unit, Math.min(middle - half, this.element.clientWidth - 2 * half - 4 * unit));
+    this.caption.style.left = `${left}px`;
+    this.caption.style.top = `${bottom - 50 * unit}px`;
+  }
+
+  // In the middle of its segment, or beside the scale's mark where that would cover it.
+  placeName({ plate, text, wide, left, right }, x) {
+    const mark = 15 * this.geometry.unit, middle = (left + right) / 2;
+    const free = Math.abs(x - middle) > wide / 2 + mark;
+    const before = x - mark - wide / 2, after = x + mark + wide / 2;
+    const candidates = free ? [middle] : [before, after].filter((place) => place - wide / 2 >= left && place + wide / 2 <= right);
+    const place = candidates.sort((a, b) => Math.abs(a - middle) - Math.abs(b - middle))[0];
+    change(plate, { x: (place ?? middle) - wide / 2, visibility: place === undefined ? "hidden" : null });
+    change(text, { x: place ?? middle, visibility: place === undefined ? "hidden" : null });
+  }
+
+  // What changes with the scale alone.
+  show() {
+    const { state, lookups, words } = this.store;
+    const { unit, top, pitch } = this.geometry;
+    const here = state.scale ? state.scale.log2 : state.k;
+    const place = this.axis.clamp(here), x = this.axis.x(place);
+    const beyond = here < this.axis.from ? "◂ " : "", after = here > this.axis.to ? " ▸" : "";
+    write(this.bubble, beyond + scaleEquation(state, lookups, words) + after);
+    const half = this.bubble.offsetWidth / 2;
+    this.bubble.style.left = `${Math.max(half, Math.min(this.element.clientWidth - half, x)) - half}px`;
+    change(this.line, { x1: x, x2: x, "data-log2": here });
+    for (const name of this.names) this.placeName(name, x);
+    state.gradients.forEach((gradient, index) => {
+      const { outcome } = lookups.row(gradient, state);
+      const crossing = this.crossings[index];
+      if (crossing.dataset.outcome !== OUTCOMES[outcome]) crossing.replaceChildren(svg("circle", { r: 12 * unit }), mark(outcome, 0.85 * unit));
+      change(crossing, { class: "crossing", "data-outcome": OUTCOMES[outcome], transform: `translate(${x},${top + (index + 0.5) * pitch})` });
+    });
+  }
+}
+
+// The window in words: its ends, then its powers of two.
+export function windowText(windows, words, lookups, strong, plain) {
+  if (!windows) return [html(strong, {}, words.say("windowEverything"))];
+  const { survive, full } = windows;
+  if (survive.empty) {
+    const small = pretty(lookups.name(survive.small)), large = pretty(lookups.name(survive.large));
+    const above = short(survive.lower.text), below = short(survive.upper.text);
+    const key = survive.small === survive.large ? "windowNoneForOne" : survive.upperClosed ? "windowNoneClosed" : "windowNoneNeeds";
+    return [html(strong, {}, words.say("windowNone")), html(plain, {}, words.say(key, { small, large, above, below }))];
+  }
+  const ends = words.say(survive.upperClosed ? "windowEndsClosed" : "windowEnds", { above: short(survive.lower.text), below: short(survive.upper.text) });
+  const powers = survive.powerless
+    ? words.say("windowPowerless")
+    : survive.first === survive.last
+      ? words.say("windowOnePower", { power: power(survive.first) })
+      : words.say("windowPowers", { first: power(survive.first), last: power(survive.last) });
+  const exact = full.empty || full.powerless
+    ? words.say("fullNone")
+    : full.first === full.last
+      ? words.say("fullOne", { power: power(full.first) })
+      : words.say("fullPowers", { first: power(full.first), last: power(full.last) });
+  return [html(strong, {}, ends), html(plain, {}, `${powers} · ${exact}`)];
+}

@@ -1,0 +1,75 @@
+// Numbers and sentences for people. Texts come from the core as plain ASCII (2^-26, 1.490e-8);
+// this is only how they are spelled on a screen and read aloud.
+
+const SUPERSCRIPTS = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
+
+export class Words {
+  constructor(messages, language) {
+    this.messages = messages;
+    this.language = language;
+    this.plurals = new Intl.PluralRules(language);
+  }
+
+  // The message of a key, in the plural form of `n` where it has forms, with {names} filled in.
+  say(key, values = {}) {
+    let message = this.messages[key];
+    if (message === undefined) throw new Error(`no message ${key}`);
+    if (typeof message !== "string") message = message[this.plurals.select(values.n)] ?? message.other;
+    return message.replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole);
+  }
+
+  list(items) {
+    return new Intl.ListFormat(this.language, { type: "conjunction" }).format(items);
+  }
+}
+
+// 2^-26 becomes 2⁻²⁶, -3 becomes −3, inf becomes ∞.
+export function pretty(text) {
+  return text
+    .replace(/\*\*/g, "^")
+    .replace(/\^([-+]?\d+)/g, (_, exponent) => superscript(exponent))
+    .replace(/\*/g, "·")
+    .replace(/-/g, "−")
+    .replace(/\binf(inity)?\b/gi, "∞")
+    .replace(/\bnan\b/gi, "NaN")
+    .replace(/%$/, "\u202f%");
+}
+
+export function superscript(number) {
+  return [...String(number)].map((character) => SUPERSCRIPTS[character] ?? "").join("");
+}
+
+export function power(exponent) {
+  return `2${superscript(exponent)}`;
+}
+
+// A core text holds a power and a decimal, or one number: 2^-26 ≈1.490e-8 becomes 2⁻²⁶ ≈ 1.490e−8.
+export function equation(text) {
+  const [first, second] = text.split(" ");
+  if (second === undefined) return pretty(first);
+  return `${pretty(first)} ${second.startsWith("≈") ? "≈ " : "= "}${pretty(second.replace("≈", ""))}`;
+}
+
+// The shorter half of a core text: the power where there is one.
+export function short(text) {
+  return pretty(text.split(" ")[0]);
+}
+
+export function spoken(text, words) {
+  return text
+    .split(" ")[0]
+    .replace("≈", `${words.say("about")} `)
+    .replace(/(\d)\^-(\d+)/, (_, base, exponent) => words.say("powerMinus", { base, exponent }))
+    .replace(/(\d)\^(\d+)/, (_, base, exponent) => words.say("power", { base, exponent }))
+    .replace(/^-/, `${words.say("minus")} `)
+    .replace(/\binf\b/, words.say("infinity"));
+}
+
+// S = 2¹² = 4096, or S = 1000 where it was typed.
+export function scaleEquation(state, lookups, words) {
+  const text = pretty(lookups.scaleText(state));
+  if (state.scale) return words.say("scaleTyped", { scale: text });
+  return text.startsWith("≈")
+    ? words.say("scaleAbout", { power: power(state.k), scale: text.slice(1) })
+    : words.say("scaleIs", { power: power(state.k), scale: text });
+}

@@ -1,0 +1,125 @@
+"""The command `lossscale`: opens the page, or prints the window of given gradients."""
+
+import argparse
+from collections.abc import Sequence
+import json
+import os
+from pathlib import Path
+import sys
+from typing import NoReturn
+
+import numpy as np
+
+from lossscale_app.window_report import window_data, window_text
+from lossscale_core import FORMATS, InputError, parse_numbers, read_gradients
+
+DEFAULT_PORT = 5006
+_FILE_SUFFIXES = {".npy", ".npz", ".csv", ".txt"}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command.
+
+    Args:
+        arguments: the words after the command's name; those of the process by default.
+
+    Returns:
+        The exit code: 0, or 2 where the input cannot be used.
+    """
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if not words or (words[0].startswith("-") and words[0] not in ("-h", "--help")):
+        words = ["serve", *words]
+    options = _parser().parse_args([_shielded(word) for word in words])
+    try:
+        return int(options.run(options))
+    except InputError as error:
+        print(f"lossscale: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        # The reader of the output is gone (`lossscale window … | head`): not our error.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one sentence, without the usage lines."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="lossscale", description="See which gradients survive at which loss scale.")
+    commands = parser.add_subparsers(title="commands", metavar="{serve,window}")
+
+    serve = commands.add_parser("serve", help="open the page (the default)")
+    serve.add_argument("--port", type=_port, default=None, help=f"TCP port (default: $PORT, else {DEFAULT_PORT})")
+    serve.add_argument("--address", default="127.0.0.1", help="address to listen on (default: this machine only)")
+    serve.add_argument(
+        "--allow-websocket-origin",
+        action="append",
+        default=[],
+        metavar="HOST[:PORT]",
+        help="a host under which the page is reached; may be given again",
+    )
+    serve.add_argument("--no-show", action="store_true", help="do not open a browser")
+    serve.set_defaults(run=_serve)
+
+    window = commands.add_parser("window", help="print the safe window of gradients")
+    window.add_argument("gradients", nargs="+", metavar="GRADIENT|FILE", help="2^-26, 1e-8, 0x1p-26, or a file")
+    window.add_argument("--format", choices=list(FORMATS), default="fp16", help="storage format (default: fp16)")
+    window.add_argument("--json", action="store_true", help="print JSON")
+    window.set_defaults(run=_window)
+    return parser
+
+
+def _serve(options: argparse.Namespace) -> int:
+    # Loading Panel takes seconds, which `lossscale window` does not need.
+    from lossscale_app.server import serve
+
+    port = options.port if options.port is not None else _port_of_environment()
+    try:
+        serve(port, options.address, options.allow_websocket_origin, show=not options.no_show)
+    except OSError as error:
+        raise InputError(f"Cannot listen on {options.address}:{port}: {error.strerror or error}.") from error
+    return 0
+
+
+def _window(options: argparse.Namespace) -> int:
+    values = np.concatenate([part for word in options.gradients for part in _values(word.strip())])
+    fmt = FORMATS[options.format]
+    print(json.dumps(window_data(values, fmt)) if options.json else window_text(values, fmt))
+    return 0
+
+
+def _values(word: str) -> list[np.ndarray]:
+    """The values of a word: of a file where it names one, else of the numbers in it."""
+    path = Path(word)
+    if path.suffix.lower() in _FILE_SUFFIXES or path.is_file():
+        return [array.reshape(-1) for array in read_gradients(path).values()]
+    return [np.array([value for _, value in parse_numbers(word)], np.float64)]
+
+
+def _shielded(word: str) -> str:
+    """Keep argparse from taking a negative number for an option: with a space before it, it does not."""
+    if not word.startswith("-"):
+        return word
+    try:
+        parse_numbers(word)
+    except InputError:
+        return word
+    return f" {word}"
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 0 <= int(text) <= 65535):
+        raise argparse.ArgumentTypeError(f"a port is a number from 0 to 65535, and “{text}” is not")
+    return int(text)
+
+
+def _port_of_environment() -> int:
+    text = os.environ.get("PORT", "")
+    try:
+        return _port(text) if text else DEFAULT_PORT
+    except argparse.ArgumentTypeError as error:
+        raise InputError(f"The environment variable PORT: {error}.") from error

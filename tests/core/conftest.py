@@ -1,0 +1,7 @@
+"""Settings of the property tests."""
+
+from hypothesis import settings
+
+# Exact fractions take their time, and most property tests run once for each of thirteen formats.
+settings.register_profile("core", deadline=None, max_examples=25)
+settings.load_profile("core")
