@@ -60,7 +60,7 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="HOST[:PORT]",
-        help="a host under which the page is reached; may be given again",
+        help="a host under which the page is reached, * for any; may be given again (more: $LOSSSCALE_ORIGINS)",
     )
     serve.add_argument("--no-show", action="store_true", help="do not open a browser")
     serve.set_defaults(run=_serve)
@@ -79,10 +79,14 @@ def _serve(options: argparse.Namespace) -> int:
 
     port = options.port if options.port is not None else _port_of_environment()
     try:
-        serve(port, options.address, options.allow_websocket_origin, show=not options.no_show)
+        serve(port, options.address, _origins(options), show=not options.no_show)
     except OSError as error:
         raise InputError(f"Cannot listen on {options.address}:{port}: {error.strerror or error}.") from error
     return 0
+
+
+def _origins(options: argparse.Namespace) -> list[str]:
+    return [*options.allow_websocket_origin, *os.environ.get("LOSSSCALE_ORIGINS", "").replace(",", " ").split()]
 
 
 def _window(options: argparse.Namespace) -> int:
