@@ -1,7 +1,7 @@
-"""The browser's part as one ES module: the files of `browser/` joined in the order they need.
+"""The browser's part as one ES module: the files of `browser/` in the order they need each other.
 
-Panel and a saved page both load a component from one text, so the modules share one scope here
-and their imports of each other are left out.
+Panel and a saved page both load the component from one text. Each file keeps a scope of its own:
+its imports become look-ups in the files before it, its exports what it returns.
 """
 
 from functools import cache
@@ -10,25 +10,30 @@ import json
 import re
 
 _ORDER = (
-    "dom.js",
-    "words.js",
-    "lookup.js",
-    "axis.js",
-    "marks.js",
-    "octaves.js",
-    "slider.js",
-    "windowchart.js",
-    "gradientlist.js",
-    "landingchart.js",
-    "outcome.js",
-    "journey.js",
-    "table.js",
-    "choices.js",
-    "store.js",
-    "explorer.js",
+    "dom",
+    "words",
+    "lookup",
+    "link",
+    "axis",
+    "marks",
+    "octaves",
+    "slider",
+    "windowchart",
+    "gradientlist",
+    "landingchart",
+    "outcome",
+    "journey",
+    "table",
+    "choices",
+    "store",
+    "timeline",
+    "share",
+    "frame",
+    "page",
+    "explorer",
 )
-_IMPORT = re.compile(r"^import [^;]*;\n", re.MULTILINE)
-_EXPORT = re.compile(r"^export (?!default)", re.MULTILINE)
+_IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./(\w+)\.js";$', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:const|function|class) (\w+))", re.MULTILINE)
 
 
 def browser_text(name: str) -> str:
@@ -42,7 +47,17 @@ def browser_text(name: str) -> str:
 
 @cache
 def module_text() -> str:
-    """Join the browser's modules, and the style sheet as the constant STYLE, into one module."""
-    parts = [f"const STYLE = {json.dumps(browser_text('explorer.css'))};\n"]
-    parts += [_EXPORT.sub("", _IMPORT.sub("", browser_text(name))) for name in _ORDER]
-    return "\n".join(parts)
+    """Join the browser's files, and the style sheet as the constant STYLE, into one module.
+
+    Returns:
+        A module whose default export has the component's `render`.
+    """
+    style = f"const STYLE = {json.dumps(browser_text('explorer.css'))};\n"
+    return style + "\n".join(_scoped(name) for name in _ORDER) + "\nexport default explorer;\n"
+
+
+def _scoped(name: str) -> str:
+    text = browser_text(f"{name}.js")
+    exports = ", ".join(_EXPORT.findall(text))
+    body = _EXPORT.sub("", _IMPORT.sub(r"const \1 = \2;", text))
+    return f"const {name} = (() => {{\n{body}\nreturn {{ {exports} }};\n}})();"

@@ -50,7 +50,7 @@ class _Parser(argparse.ArgumentParser):
 
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="lossscale", description="See which gradients survive at which loss scale.")
-    commands = parser.add_subparsers(title="commands", metavar="{serve,window}")
+    commands = parser.add_subparsers(title="commands", metavar="{serve,export,window}")
 
     serve = commands.add_parser("serve", help="open the page (the default)")
     serve.add_argument("--port", type=_port, default=None, help=f"TCP port (default: $PORT, else {DEFAULT_PORT})")
@@ -62,8 +62,21 @@ def _parser() -> argparse.ArgumentParser:
         metavar="HOST[:PORT]",
         help="a host under which the page is reached, * for any; may be given again (more: $LOSSSCALE_ORIGINS)",
     )
+    serve.add_argument(
+        "--allow-framing-by",
+        action="append",
+        default=[],
+        metavar="ORIGIN",
+        help="an origin that may show the page in a frame, such as https://moodle.example.org (default: any)",
+    )
     serve.add_argument("--no-show", action="store_true", help="do not open a browser")
     serve.set_defaults(run=_serve)
+
+    save = commands.add_parser("export", help="save the page as a file that needs no server, or as a small site")
+    save.add_argument("target", metavar="FILE.html|DIR", help="what to write")
+    save.add_argument("--link", default="", help="the state to open with, such as '?v=1&g=p-34,p10&k=8'")
+    save.add_argument("--live", default="", metavar="URL", help="where the live app is, for what a file cannot do")
+    save.set_defaults(run=_export)
 
     window = commands.add_parser("window", help="print the safe window of gradients")
     window.add_argument("gradients", nargs="+", metavar="GRADIENT|FILE", help="2^-26, 1e-8, 0x1p-26, or a file")
@@ -79,9 +92,17 @@ def _serve(options: argparse.Namespace) -> int:
 
     port = options.port if options.port is not None else _port_of_environment()
     try:
-        serve(port, options.address, _origins(options), show=not options.no_show)
+        serve(port, options.address, _origins(options), options.allow_framing_by, show=not options.no_show)
     except OSError as error:
         raise InputError(f"Cannot listen on {options.address}:{port}: {error.strerror or error}.") from error
+    return 0
+
+
+def _export(options: argparse.Namespace) -> int:
+    from lossscale_app.export import export
+
+    for path in export(options.target, options.link, options.live):
+        print(path)
     return 0
 
 

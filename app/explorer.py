@@ -1,6 +1,7 @@
 """The explorer: its state as params, and the component that shows it."""
 
 import asyncio
+from collections.abc import Sequence
 from functools import cache
 import json
 from typing import Any
@@ -9,11 +10,21 @@ from panel.custom import JSComponent
 import param
 
 from lossscale_app.bundle import module_text
-from lossscale_app.gradients import LOG2_SCALES, Gradient, TypedScale, read_gradients, read_scale
+from lossscale_app.gradients import (
+    LOG2_SCALES,
+    Gradient,
+    read_gradients,
+    read_scale,
+)
+from lossscale_app.links import CONTROLS, DEFAULTS, KEYS, read_link, write_link
 from lossscale_app.lookups import formats_data, gradient_data, rows_json, scale_texts, tracks_json
 from lossscale_app.messages import ENGLISH
 from lossscale_app.presets import BEGINNING, PRESETS
+from lossscale_app.qr import qr_data
+from lossscale_app.snippets import SNIPPETS
 from lossscale_core import FORMATS, InputError, parse_numbers
+
+_LONGEST_LINK = 4000
 
 
 class GradientList(param.List):
@@ -50,8 +61,11 @@ class Explorer(JSComponent):
     typed_scale = ScaleText(default="", doc="A typed S, which then holds instead of 2**log2_scale.")
     format = param.Selector(default=BEGINNING.format, objects=list(FORMATS), doc="The storage format's link name.")
     selected = param.Integer(default=0, bounds=(0, None), doc="Which gradient's journey is shown.")
-    theme = param.Selector(default="auto", objects=["auto", "light", "dark"], doc="The page's colours.")
+    theme = param.Selector(default="auto", objects=["auto", "light", "dark", "projector"], doc="The page's colours.")
+    embed = param.Boolean(default=False, doc="Whether it is shown without chrome, fitted to its box.")
+    hide = param.ListSelector(default=[], objects=list(CONTROLS), doc="Controls that are not shown.")
 
+    ignored = param.List(default=[], item_type=str, doc="The parts of the opening link that could not be used.")
     setup = param.String(constant=True, doc="JSON: what never changes in a session.")
     rows = param.String(doc="JSON: the gradients and the typed scale as the browser holds them.")
     tracks = param.String(doc="JSON: the look-up tables they need.")
@@ -60,7 +74,8 @@ class Explorer(JSComponent):
 
     def __init__(self, **params: Any) -> None:
         params.setdefault("sizing_mode", "stretch_width")
-        super().__init__(**params, setup=_setup_json())
+        params.setdefault("setup", setup_json())
+        super().__init__(**params)
         self._look_up()
 
     def _get_properties(self, doc: Any) -> dict[str, Any]:
@@ -72,43 +87,79 @@ class Explorer(JSComponent):
         """The loss scale S that is shown."""
         return float(read_scale(self.typed_scale).value) if self.typed_scale else 2.0**self.log2_scale
 
+    @property
+    def link(self) -> str:
+        """The state as a link: its query string."""
+        return write_link(self.param.values())
+
     @param.depends("gradients", "typed_scale", watch=True)
     def _look_up(self) -> None:
-        gradients, scale = read_gradients(self.gradients), read_scale(self.typed_scale) if self.typed_scale else None
-        self.param.update(tracks=_tracks(gradients, scale), rows=rows_json(gradients, scale))
+        rows, tracks = state_tables(self.gradients, self.typed_scale)
+        self.param.update(tracks=tracks, rows=rows)
 
     async def _handle_msg(self, data: Any) -> None:
-        """Read what was typed; answer with new params, or with the sentence that says why not."""
+        """Answer the page: read what was typed or linked, or draw a QR code."""
+        match data:
+            case {"gradients": list(entries), "scale": str(scale)} if all(isinstance(entry, str) for entry in entries):
+                await self._read_typed(entries, scale)
+            case {"link": str(link)}:
+                opened = read_link(link)
+                state = {**DEFAULTS, **opened.params}
+                # Whether the page is embedded, and what it hides, is settled when it opens.
+                await self._take_up({name: state[name] for name in DEFAULTS if name not in ("embed", "hide")})
+                self._send_msg({"ignored": list(opened.ignored)})
+            case {"qr": str(link)} if len(link) <= _LONGEST_LINK:
+                self._send_msg({"qr": {**qr_data(link), "link": link}})
+            case _:
+                self._send_msg({"problem": "The page sent a message that is not understood."})
+
+    async def _read_typed(self, entries: list[str], scale: str) -> None:
         try:
-            tokens, scale = _typed(data)
-            # Building tables takes a while, in which other sessions go on.
-            await asyncio.to_thread(_tracks, read_gradients(tokens), read_scale(scale) if scale else None)
+            tokens = [token for entry in entries for token, _ in parse_numbers(entry)]
+            await self._take_up({"gradients": tokens, "typed_scale": scale})
         except InputError as error:
             self._send_msg({"problem": str(error)})
         else:
-            self.param.update(gradients=tokens, typed_scale=scale)
             self._send_msg({"problem": ""})
 
-
-def _typed(data: Any) -> tuple[list[str], str]:
-    """The list and the scale in a message; an entry of the list can hold several numbers."""
-    match data:
-        case {"gradients": list(entries), "scale": str(scale)} if all(isinstance(entry, str) for entry in entries):
-            return [token for entry in entries for token, _ in parse_numbers(entry)], scale
-    raise InputError("The page sent a message that is not understood.")
+    async def _take_up(self, params: dict[str, Any]) -> None:
+        # Building tables takes a while, in which other sessions go on; they are kept for the update.
+        await asyncio.to_thread(state_tables, params["gradients"], params["typed_scale"])
+        self.param.update(**params)
 
 
-def _tracks(gradients: list[Gradient], scale: TypedScale | None) -> str:
-    return tracks_json(gradients, _preset_gradients(), scale)
+def state_tables(tokens: Sequence[str], typed_scale: str) -> tuple[str, str]:
+    """Look up a list of gradients and a typed scale.
+
+    Args:
+        tokens: the gradients, as written.
+        typed_scale: the scale, as written; may be empty.
+
+    Returns:
+        The params `rows` and `tracks`.
+
+    Raises:
+        InputError: one of them cannot be read.
+    """
+    gradients, scale = read_gradients(tokens), read_scale(typed_scale) if typed_scale else None
+    return rows_json(gradients, scale), tracks_json(gradients, _known_gradients(), scale)
 
 
 @cache
-def _preset_gradients() -> list[Gradient]:
-    return [gradient for preset in PRESETS for gradient in preset.gradients]
+def _known_gradients() -> list[Gradient]:
+    """Gradients whose tables every page has: those of the presets, powers of two, zero, inf and NaN."""
+    tokens = ("1", "0", "inf", "nan")
+    return [*(gradient for preset in PRESETS for gradient in preset.gradients), *read_gradients(tokens)]
 
 
 @cache
-def _setup_json() -> str:
+def setup_json(live_address: str = "", *, served: bool = True) -> str:
+    """Gather what the browser needs once: words, formats, scales, presets, the link vocabulary.
+
+    Args:
+        live_address: where the live app is, for a page that is saved.
+        served: whether there is a server behind the page.
+    """
     presets = [
         {
             "id": preset.id,
@@ -118,6 +169,17 @@ def _setup_json() -> str:
         }
         for preset in PRESETS
     ]
+    keys = [
+        {
+            "name": key.name,
+            "kind": key.kind,
+            "choices": key.choices,
+            "bounds": key.bounds,
+            "default": key.default,
+            "param": key.param,
+        }
+        for key in KEYS
+    ]
     return json.dumps(
         {
             "language": "en",
@@ -126,5 +188,8 @@ def _setup_json() -> str:
             "scaleTexts": scale_texts(),
             "presets": presets,
             "beginning": presets[PRESETS.index(BEGINNING)],
+            "linkKeys": keys,
+            "snippets": SNIPPETS,
+            "live": {"asks": served, "address": live_address, "download": "download" if served else ""},
         }
     )

@@ -12,6 +12,7 @@ import math
 from typing import Any
 
 from lossscale_app.gradients import LOG2_SCALES, Gradient, TypedScale
+from lossscale_app.links import link_token
 from lossscale_core import (
     FORMATS,
     FP32,
@@ -105,6 +106,7 @@ def _scale_data(scale: TypedScale) -> dict[str, Any]:
         "exponent": split(scale.value)[1],
         "log2": log2(scale.value),
         "text": decimal_text(scale.value),
+        "link": link_token(scale.token),
     }
 
 

@@ -1,33 +1,46 @@
 """The page: the project's own template around the explorer."""
 
 from functools import cache
-from typing import Any
 from urllib.parse import quote
 
 import panel as pn
 
 from lossscale_app.bundle import browser_text
 from lossscale_app.explorer import Explorer
+from lossscale_app.links import Link, read_link
 
 TITLE = "Loss Scaling Explorer"
 DESCRIPTION = "See which gradients survive FP16, BF16 and FP8 at which loss scale, and find the safe window."
 
 
-def explorer_page(**params: Any) -> pn.Template:
+def explorer_page(link: Link | None = None) -> pn.Template:
     """Build the page for one session.
 
     Args:
-        **params: params of `Explorer` to open it with.
+        link: the state to open with; by default that of the request's query, if there is a request.
 
     Returns:
         A Panel template, ready to be served.
     """
+    opened = link or _requested()
     page = pn.Template(browser_text("page.html"))
     page.title = TITLE
-    page.add_variable("description", DESCRIPTION)
-    page.add_variable("icon", _icon())
-    page.add_panel("explorer", Explorer(**params))
+    for name, value in page_variables().items():
+        page.add_variable(name, value)
+    page.add_panel("explorer", Explorer(**opened.params, ignored=list(opened.ignored)))
     return page
+
+
+def page_variables() -> dict[str, str]:
+    """Gather what the page's head says, served or saved."""
+    return {"description": DESCRIPTION, "icon": _icon()}
+
+
+def _requested() -> Link:
+    pairs = [
+        (name, value.decode("utf-8", "replace")) for name, all_of in pn.state.session_args.items() for value in all_of
+    ]
+    return read_link(pairs)
 
 
 @cache

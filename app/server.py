@@ -1,24 +1,33 @@
 """Serving the page."""
 
+import asyncio
 from collections.abc import Sequence
+import contextlib
 import socket
 
 import panel as pn
+from tornado.httputil import HTTPHeaders, HTTPServerRequest
+from tornado.web import GZipContentEncoding, OutputTransform, RequestHandler
 
+from lossscale_app.links import read_link
 from lossscale_app.page import TITLE, explorer_page
+from lossscale_app.saved_page import saved_page
 
 #: A laptop that slept in a lecture finds its session again for this long.
 _UNUSED_SESSION_MS = 30 * 60 * 1000
 
 
-def serve(port: int, address: str, origins: Sequence[str] = (), show: bool = False) -> None:
+def serve(
+    port: int, address: str, origins: Sequence[str] = (), framers: Sequence[str] = (), show: bool = False
+) -> None:
     """Serve the page until interrupted; `/liveness` answers health checks.
 
     Args:
         port: the TCP port; 0 takes a free one.
         address: the address to listen on.
         origins: hosts, as `host` or `host:port`, under which the page is reached, beside the
-            names of this machine for itself.
+            names of this machine for itself; `*` for any, which sandboxed frames need.
+        framers: origins that may show the page in a frame; any, if there are none.
         show: whether to open a browser.
 
     Raises:
@@ -26,17 +35,67 @@ def serve(port: int, address: str, origins: Sequence[str] = (), show: bool = Fal
     """
     port = port or _free_port(address)
     here = [f"{name}:{port}" for name in ("localhost", "127.0.0.1", address)]
-    pn.serve(
+    server = pn.io.server.get_server(
         {"/": explorer_page},
         port=port,
         address=address,
         websocket_origin=list(dict.fromkeys([*here, *origins])),
-        show=show,
         title=TITLE,
         location=False,
         liveness=True,
+        extra_patterns=[("/download", _Download)],
         unused_session_lifetime_milliseconds=_UNUSED_SESSION_MS,
     )
+    # Tornado's own hooks: Panel has none for headers or compression.
+    server._tornado.add_transform(GZipContentEncoding)
+    server._tornado.add_transform(_headers(framers))
+    print(f"Serving the {TITLE} at http://{'localhost' if address == '127.0.0.1' else address}:{port}", flush=True)
+    server.start()
+    if show:
+        server.io_loop.add_callback(server.show, "/")
+    with contextlib.suppress(KeyboardInterrupt):
+        server.io_loop.start()
+
+
+class _Download(RequestHandler):
+    """The page of a link as a file."""
+
+    async def get(self) -> None:
+        live_address = f"{self.request.protocol}://{self.request.host}/"
+        page = await asyncio.to_thread(saved_page, read_link(self.request.query), live_address)
+        self.set_header("Content-Type", "text/html; charset=utf-8")
+        self.set_header("Content-Disposition", 'attachment; filename="loss-scaling.html"')
+        self.finish(page)
+
+
+def _headers(framers: Sequence[str]) -> type[OutputTransform]:
+    """Headers for every answer: nothing from other hosts, and who may frame the page."""
+    policy = [
+        "default-src 'self'",
+        "script-src 'self' 'unsafe-inline' blob:",
+        "style-src 'self' 'unsafe-inline'",
+        "img-src 'self' data:",
+        "connect-src 'self' blob: ws: wss:",
+    ]
+    if framers:
+        policy.append(f"frame-ancestors {' '.join(framers)}")
+
+    class Headers(OutputTransform):
+        def __init__(self, request: HTTPServerRequest) -> None:
+            pass
+
+        def transform_first_chunk(
+            self, status_code: int, headers: HTTPHeaders, chunk: bytes, finishing: bool
+        ) -> tuple[int, HTTPHeaders, bytes]:
+            headers["Content-Security-Policy"] = "; ".join(policy)
+            headers["X-Content-Type-Options"] = "nosniff"
+            headers["Referrer-Policy"] = "no-referrer-when-downgrade"
+            return status_code, headers, chunk
+
+        def transform_chunk(self, chunk: bytes, finishing: bool) -> bytes:
+            return chunk
+
+    return Headers
 
 
 def _free_port(address: str) -> int:

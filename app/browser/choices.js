@@ -24,7 +24,7 @@ export class TryList {
     const { words } = store;
     this.buttons = presets.map((preset) => ({
       preset,
-      button: html("button", { type: "button", onclick: () => store.tryPreset(preset) }, words.say(`try-${preset.id}`)),
+      button: html("button", { type: "button", onclick: () => store.begin(preset) }, words.say(`try-${preset.id}`)),
     }));
     this.store = store;
     this.element = html("section", { class: "card try", "aria-labelledby": "lse-try-title" },

@@ -22,7 +22,16 @@ export class GradientList {
       html("label", { for: "lse-scale" }, words.say("scaleLabel")), this.scaleField, html("button", { type: "submit" }, words.say("scaleButton")));
     this.field.addEventListener("paste", (event) => this.paste(event));
     this.problem = html("p", { class: "problem", role: "alert", id: "lse-problem" });
-    this.forms = html("div", { class: "entries" }, this.addForm, this.scaleForm, this.problem);
+    this.forms = html("div", { class: "entries" }, this.addForm, this.scaleForm, this.elsewhere(), this.problem);
+  }
+
+  // What a saved page cannot do is offered where it can be done.
+  elsewhere() {
+    const { words, model, live } = this.store;
+    if (!model.saved) return null;
+    return html("p", { class: "elsewhere" }, live.address
+      ? html("a", { href: live.address, target: "_blank", rel: "noopener" }, words.say("openLive"))
+      : words.say("liveUnknown"));
   }
 
   // Boxes are kept across drawings, so that the one being typed in keeps its text and the focus.

@@ -1,9 +1,36 @@
 // Looking up: nothing here rounds, casts or classifies. Rows and texts come from the core's tables.
 
-export const ZERO = 0, UNDERFLOW = 1, SUBNORMAL = 2, NORMAL = 3, OVERFLOW = 4, NONFINITE = 5;
+export const ZERO = 0;
+export const UNDERFLOW = 1;
+export const SUBNORMAL = 2;
+export const NORMAL = 3;
+export const OVERFLOW = 4;
+export const NONFINITE = 5;
 export const OUTCOMES = ["zero", "underflow", "subnormal", "normal", "overflow", "nonfinite"];
 
 const at = (texts, index) => (Array.isArray(texts) ? texts[index] : texts);
+// A number as JavaScript reads it, to the nearest double like Python; null where only Python can tell.
+function magnitude(token) {
+  const [, sign, text] = /^([-+]?)(.*)$/s.exec(token);
+  const negative = sign === "-";
+  if (/^(inf|infinity|nan)$/i.test(text)) return { special: text.toLowerCase().slice(0, 3), negative };
+  const power = /^2\^(-?\d{1,4})$/.exec(text);
+  const hex = /^0x1(?:\.([\da-f]{0,13}))?p([-+]?\d{1,4})$/i.exec(text);
+  const decimal = /^(\d+\.?\d*|\.\d+)(e[-+]?\d{1,4})?$/i.exec(text);
+  let size = NaN;
+  if (power) size = 2 ** Number(power[1]);
+  else if (hex) size = Number(`0x1${hex[1] ?? ""}`) * 2 ** (Number(hex[2]) - 4 * (hex[1] ?? "").length);
+  else if (decimal) size = Number(text);
+  if (decimal && !/[1-9]/.test(decimal[1])) return { special: "0.0", negative };
+  return size > 0 && size < Infinity ? { size, negative } : null;
+}
+
+function exponentOf(size) {
+  const words = new DataView(new ArrayBuffer(8));
+  words.setFloat64(0, size);
+  return ((words.getUint32(0) >>> 20) & 0x7ff) - 1023;
+}
+
 const signed = (text, negative) => (negative ? text.split(" ").map(minus).join(" ") : text);
 const minus = (text) => (text === "nan" ? text : text.startsWith("≈") ? `≈-${text.slice(1)}` : `-${text}`);
 
@@ -28,13 +55,30 @@ export class Lookups {
     return track.special ? null : [track.octave, track.octave + track.values.length - 1];
   }
 
+  // The gradient a token stands for, if its significand is among the tables: a power of two always is.
+  // A double is taken apart here, not rounded: its significand and octave name its row.
+  find(token) {
+    const number = magnitude(token);
+    if (number === null) return null;
+    const { size, negative, special } = number;
+    if (special) return this.tracks[special] ? { token, key: special, octave: 0, negative } : null;
+    const octave = exponentOf(size);
+    const match = Object.entries(this.tracks).find(([, track]) =>
+      track.significand * 2 ** octave === size && track.octave <= octave && octave < track.octave + track.values?.length);
+    return match && !match[0].includes("*") ? { token, key: match[0], octave, negative } : null;
+  }
+
   // The same gradient some octaves away, written so that the core reads exactly this value again.
   moved(gradient, octave) {
     const [first, last] = this.octaves(gradient);
     const place = Math.max(first, Math.min(last, octave));
+    const there = { ...gradient, octave: place };
+    return { ...there, token: this.hexToken(there).replace(/^(-?)0x1p/, "$12^") };
+  }
+
+  hexToken(gradient) {
     const { hex } = this.track(gradient);
-    const size = hex === "0x1" ? `2^${place}` : `${hex}p${place}`;
-    return { ...gradient, octave: place, token: gradient.negative ? `-${size}` : size };
+    return `${gradient.negative ? "-" : ""}${hex}p${gradient.octave}`;
   }
 
   name(gradient) {

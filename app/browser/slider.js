@@ -5,7 +5,8 @@
 
 import { change, html } from "./dom.js";
 
-export const FIRST = -40, LAST = 40;
+export const FIRST = -40;
+export const LAST = 40;
 
 export class Slider {
   constructor(store) {

@@ -1,10 +1,13 @@
 // The page's state in the browser, and what is sent to Python once it rests.
 
+import { MOST_GRADIENTS } from "./link.js";
+
 const REST = 500;
 
 export class Store {
-  constructor(model, lookups, words, presets, state) {
-    Object.assign(this, { model, lookups, words, presets, state, views: [], online: true });
+  constructor(model, lookups, words, state, live) {
+    Object.assign(this, { model, lookups, words, state, live, page: null });
+    this.online = !model.saved;
     this.sent = [];
     this.asking = null;
   }
@@ -13,12 +16,14 @@ export class Store {
   act(changes, kind = "set") {
     const before = this.state;
     this.state = { ...before, ...changes };
-    this.changed(before, kind);
+    this.page.changed(before, kind);
     if (kind === "set") this.rest();
   }
 
   pick(index) {
-    if (index !== this.state.selected && index < this.state.gradients.length) this.act({ selected: index }, "drag");
+    if (index === this.state.selected || index >= this.state.gradients.length) return;
+    this.act({ selected: index }, "drag");
+    this.page.noted();
   }
 
   moveGradient(index, octave) {
@@ -34,12 +39,19 @@ export class Store {
     this.act({ gradients, selected });
   }
 
-  tryPreset({ gradients, format, k }) {
-    this.problem("");
+  begin({ gradients, format, k }) {
+    this.page.problem("");
     this.act({ gradients, format, k, scale: null, selected: 0 });
   }
 
-  // What Python has to read: it answers with look-ups, or with a sentence about what is wrong.
+  // A state from the history: its tables are here, or Python makes them again.
+  restore(state) {
+    const known = state.gradients.every(({ key }) => this.lookups.tracks[key] && (!state.scale || this.lookups.tracks[key + state.scale.key] || this.lookups.tracks[key].special));
+    if (known) return this.act(state);
+    this.act({ k: state.k, format: state.format, theme: state.theme });
+    return this.ask(state.gradients.map(({ token }) => token), state.scale?.token ?? "", null);
+  }
+
   typeGradients(tokens, box) {
     this.ask(tokens, this.state.scale?.token ?? "", box);
   }
@@ -48,21 +60,37 @@ export class Store {
     this.ask(this.state.gradients.map((gradient) => gradient.token), token, box);
   }
 
+  // What is typed Python reads: it answers with look-ups, or with a sentence about what is wrong.
   ask(gradients, scale, box) {
-    if (!this.online) return this.problem(this.words.say("needsServer"), box);
+    if (!this.online) return this.readAlone(gradients, scale, box);
     this.rest();
     this.asking = box;
     return this.model.send_msg({ gradients, scale });
   }
 
-  answered(problem) {
-    this.problem(problem, this.asking);
-    if (problem === "") for (const view of this.views) view.taken?.(this.asking);
-    this.asking = null;
+  // Without Python only numbers whose tables are here can be read.
+  readAlone(entries, scale, box) {
+    const tokens = entries.flatMap((entry) => entry.split(/[\s,;]+/).filter(Boolean));
+    const gradients = tokens.map((token) => this.lookups.find(token));
+    const newScale = scale === (this.state.scale?.token ?? "") ? {} : this.slidingScale(scale);
+    if (!gradients.every(Boolean) || gradients.length > MOST_GRADIENTS || !newScale) return this.page.alone(box);
+    const selected = Math.min(this.state.selected, Math.max(0, gradients.length - 1));
+    this.page.problem("");
+    this.act({ gradients, selected, ...newScale });
+    return this.page.taken(box);
   }
 
-  problem(sentence, box = null) {
-    for (const view of this.views) view.problem?.(sentence, box);
+  // A typed scale that is on the slider, being a power of two.
+  slidingScale(token) {
+    const power = this.lookups.find(token);
+    const onSlider = power && !power.negative && this.lookups.track(power).significand === 1 && Math.abs(power.octave) <= 40;
+    return onSlider ? { k: power.octave, scale: null } : null;
+  }
+
+  answered(problem) {
+    this.page.problem(problem, this.asking);
+    if (problem === "") this.page.taken(this.asking);
+    this.asking = null;
   }
 
   // New rows from Python: an answer, or something set there; not the echo of what was sent from here.
@@ -72,9 +100,7 @@ export class Store {
     const before = this.state;
     const grown = gradients.length > before.gradients.length;
     const selected = grown ? gradients.length - 1 : Math.max(0, Math.min(before.selected, gradients.length - 1));
-    this.state = { ...before, gradients, scale, selected, k: scale ? nearest(scale) : before.k };
-    this.changed(before, "set");
-    return undefined;
+    return this.act({ gradients, scale, selected, k: scale ? nearest(scale) : before.k });
   }
 
   restSoon() {
@@ -85,23 +111,19 @@ export class Store {
   rest() {
     clearTimeout(this.timer);
     if (this.online) this.send();
-    for (const view of this.views) view.rested?.();
+    this.page.rested();
   }
 
   send() {
     const { gradients, scale, k, format, selected, theme } = this.state;
     const tokens = gradients.map((gradient) => gradient.token);
     const next = { log2_scale: k, typed_scale: scale?.token ?? "", format, selected, theme };
-    const sameList = tokens.join() === this.model.gradients.join() && next.typed_scale === this.model.typed_scale;
-    if (!sameList) this.sent.push(fingerprint(gradients, scale));
-    if (tokens.join() !== this.model.gradients.join()) this.model.gradients = tokens;
+    const newList = tokens.join() !== this.model.gradients.join();
+    if (newList || next.typed_scale !== this.model.typed_scale) this.sent.push(fingerprint(gradients, scale));
+    if (newList) this.model.gradients = tokens;
     for (const [name, value] of Object.entries(next)) {
       if (this.model[name] !== value) this.model[name] = value;
     }
-  }
-
-  changed(before, kind) {
-    for (const view of this.views) view.changed(before, kind);
   }
 }
 

@@ -10,6 +10,14 @@ import { power, pretty, scaleEquation, short } from "./words.js";
 
 const MARGIN = 8, NARROWEST = 16;
 
+// What the chart takes in the layouts of an embedded page, in pixels at 16 px text.
+const ROOM = {
+  roomy: { rowsTop: 92, rowPitch: 56, barHeight: 28, axisRoom: 48 },
+  compact: { rowsTop: 84, rowPitch: 36, barHeight: 26, axisRoom: 28 },
+  dense: { rowsTop: 80, rowPitch: 26, barHeight: 22, axisRoom: 28 },
+  strip: { rowsTop: 82, rowPitch: 0, barHeight: 0, axisRoom: 0 },
+};
+
 export class WindowChart {
   constructor(store) {
     this.store = store;
@@ -35,33 +43,38 @@ export class WindowChart {
   }
 
   // Everything that depends on gradients, format or size. While a gradient is dragged the axis stays.
-  draw({ width, unit }, keepAxis) {
+  draw({ width, unit, layout }, keepAxis) {
     const { store } = this;
     const { state, lookups } = store;
     if (!keepAxis || !this.span) this.span = this.stretch(state);
     const narrow = width < 560 * unit;
-    const pitch = (state.gradients.length > 5 ? 34 : narrow ? 44 : 56) * unit, bar = 28 * unit;
-    const top = 92 * unit, rows = Math.max(1, state.gradients.length) * pitch;
-    const bottom = top + rows + 56 * unit, height = bottom + 48 * unit;
-    this.axis = new Axis(...this.span, (narrow ? 88 : 124) * unit, width - 44 * unit);
+    const { rowsTop, rowPitch, barHeight, axisRoom } = ROOM[layout] ?? ROOM.roomy;
+    // The strip has the slider alone.
+    const strip = layout === "strip";
+    const windows = lookups.windows(state.gradients, state.format);
+    this.fillCaption(windows);
+    const pitch = Math.min(rowPitch, state.gradients.length > 5 ? 34 : narrow ? 44 : 56) * unit, bar = barHeight * unit;
+    const top = rowsTop * unit, rows = strip ? 0 : Math.max(1, state.gradients.length) * pitch;
+    const bottom = top + rows + (strip ? 0 : this.caption.offsetHeight + 12 * unit), height = bottom + axisRoom * unit;
+    this.axis = new Axis(...this.span, (strip ? 24 : narrow ? 88 : 124) * unit, width - (strip ? 24 : 44) * unit);
     change(this.picture, { viewBox: `0 0 ${width} ${height}`, width, height });
     this.element.style.height = `${height}px`;
     this.geometry = { unit, top, bottom, pitch, bar };
     this.slider.place(this.axis, 44 * unit, 36 * unit);
     this.names = [];
-    this.bars = state.gradients.map((gradient, index) => this.bar(gradient, index));
-    this.line = svg("line", { class: "scale-line", y1: 62 * unit, y2: bottom });
-    this.crossings = state.gradients.map(() => svg("g", {}));
+    this.bars = strip ? [] : state.gradients.map((gradient, index) => this.bar(gradient, index));
+    this.line = svg("line", { class: "scale-line", y1: 62 * unit, y2: strip ? 62 * unit : bottom });
+    this.crossings = this.bars.map(() => svg("g", {}));
     const clip = svg("clipPath", { id: "lse-rows" },
       svg("rect", { x: this.axis.left, y: 0, width: this.axis.right - this.axis.left, height }));
-    this.picture.replaceChildren(hatches("lse-bar"), clip, svg("g", { "clip-path": "url(#lse-rows)" }, ...this.bands(), ...this.bars),
-      this.axis.draw(bottom, unit, store.words.say("scaleAxis")), this.line, ...this.crossings);
-    this.drawCaption(lookups.windows(state.gradients, state.format));
+    const bands = this.bands(windows);
+    const axis = axisRoom ? this.axis.draw(bottom, unit, axisRoom > 40 ? store.words.say("scaleAxis") : "") : "";
+    this.picture.replaceChildren(hatches("lse-bar"), clip, strip ? "" : svg("g", { "clip-path": "url(#lse-rows)" }, ...bands, ...this.bars),
+      axis, this.line, ...this.crossings);
+    this.placeCaption(windows);
   }
 
-  bands() {
-    const { state, lookups } = this.store;
-    const windows = lookups.windows(state.gradients, state.format);
+  bands(windows) {
     const { top, bottom, unit } = this.geometry;
     const band = (window, name) => {
       if (window.empty) return null;
@@ -126,19 +139,22 @@ export class WindowChart {
     return candidates.find((label) => label.length * 7.6 * this.geometry.unit + 14 * this.geometry.unit < width);
   }
 
-  drawCaption(windows) {
-    const { words } = this.store;
+  fillCaption(windows) {
+    this.caption.replaceChildren(...windowText(windows, this.store.words, this.store.lookups));
+    change(this.caption, { class: `window-caption ${windows?.survive.empty ? "no-window" : "has-window"}` });
+  }
+
+  // Below the rows, under the window it tells of.
+  placeCaption(windows) {
     const { bottom, unit } = this.geometry;
-    this.caption.replaceChildren(...windowText(windows, words, this.store.lookups, "strong", "span").map((line) => line));
     const has = windows && !windows.survive.empty;
-    change(this.caption, { class: `window-caption ${!windows || has ? "has-window" : "no-window"}` });
     const middle = has
       ? (this.axis.x(this.axis.clamp(windows.survive.lower.log2)) + this.axis.x(this.axis.clamp(windows.survive.upper.log2))) / 2
       : (this.axis.left + this.axis.right) / 2;
     const half = this.caption.offsetWidth / 2;
     const left = Math.max(4 * unit, Math.min(middle - half, this.element.clientWidth - 2 * half - 4 * unit));
     this.caption.style.left = `${left}px`;
-    this.caption.style.top = `${bottom - 50 * unit}px`;
+    this.caption.style.top = `${bottom - this.caption.offsetHeight - 6 * unit}px`;
   }
 
   // In the middle of its segment, or beside the scale's mark where that would cover it.
@@ -167,6 +183,7 @@ export class WindowChart {
     state.gradients.forEach((gradient, index) => {
       const { outcome } = lookups.row(gradient, state);
       const crossing = this.crossings[index];
+      if (!crossing) return;
       if (crossing.dataset.outcome !== OUTCOMES[outcome]) crossing.replaceChildren(svg("circle", { r: 12 * unit }), mark(outcome, 0.85 * unit));
       change(crossing, { class: "crossing", "data-outcome": OUTCOMES[outcome], transform: `translate(${x},${top + (index + 0.5) * pitch})` });
     });
@@ -174,14 +191,14 @@ export class WindowChart {
 }
 
 // The window in words: its ends, then its powers of two.
-export function windowText(windows, words, lookups, strong, plain) {
-  if (!windows) return [html(strong, {}, words.say("windowEverything"))];
+function windowText(windows, words, lookups) {
+  if (!windows) return [html("strong", {}, words.say("windowEverything"))];
   const { survive, full } = windows;
   if (survive.empty) {
     const small = pretty(lookups.name(survive.small)), large = pretty(lookups.name(survive.large));
     const above = short(survive.lower.text), below = short(survive.upper.text);
     const key = survive.small === survive.large ? "windowNoneForOne" : survive.upperClosed ? "windowNoneClosed" : "windowNoneNeeds";
-    return [html(strong, {}, words.say("windowNone")), html(plain, {}, words.say(key, { small, large, above, below }))];
+    return [html("strong", {}, words.say("windowNone")), html("span", {}, words.say(key, { small, large, above, below }))];
   }
   const ends = words.say(survive.upperClosed ? "windowEndsClosed" : "windowEnds", { above: short(survive.lower.text), below: short(survive.upper.text) });
   const powers = survive.powerless
@@ -194,5 +211,5 @@ export function windowText(windows, words, lookups, strong, plain) {
     : full.first === full.last
       ? words.say("fullOne", { power: power(full.first) })
       : words.say("fullPowers", { first: power(full.first), last: power(full.last) });
-  return [html(strong, {}, ends), html(plain, {}, `${powers} · ${exact}`)];
+  return [html("strong", {}, ends), html("span", {}, `${powers} · ${exact}`)];
 }

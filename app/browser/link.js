@@ -1,0 +1,105 @@
+// The link vocabulary in the browser: the state as a query string, and back. The keys come with the page.
+
+const POWER = /^(-?)2\^(-?\d+)$/, LINK_POWER = /^(-?)p(-?\d+)$/, PLAIN = /^[0-9A-Za-z.-]+$/;
+
+export class LinkCodec {
+  constructor(keys, lookups, { presets, beginning }) {
+    Object.assign(this, { keys, lookups, presets });
+    this.defaults = { ...begin(beginning), selected: 0, theme: "auto", embed: false, hide: [] };
+  }
+
+  write(state) {
+    const parts = ["v=1"];
+    for (const key of this.keys) {
+      if (!(key.param in WRITERS)) continue;
+      const value = WRITERS[key.param](state, this);
+      if (value !== key.default) parts.push(`${key.name}=${value}`);
+    }
+    return `?${parts.join("&")}`;
+  }
+
+  // { state, ignored, unread }: the state a link stands for, what could not be used, and what only Python can
+  // read, since the tables of its numbers are not here.
+  read(link) {
+    const state = { ...this.defaults }, ignored = [], unread = [];
+    const pairs = [...new URLSearchParams(link.replace(/^[?#]+/, ""))];
+    for (const [name, value] of pairs.sort((a, b) => (b[0] === "s") - (a[0] === "s"))) {
+      const key = this.keys.find((each) => each.name === name);
+      const result = key ? this.value(key, value) : null;
+      if (result === null) ignored.push(`${name}=${value}`);
+      else if (result === undefined) unread.push(`${name}=${value}`);
+      else Object.assign(state, result);
+    }
+    if (state.selected >= Math.max(1, state.gradients.length)) {
+      ignored.push(`j=${state.selected + 1}`);
+      state.selected = 0;
+    }
+    return { state, ignored, unread };
+  }
+
+  // What a value sets; null where it is bad, undefined where its numbers are not among the page's tables.
+  value(key, value) {
+    if (key.kind === "choice" && !key.choices.includes(value)) return null;
+    if (key.name === "s") return this.scenario(value);
+    switch (key.param) {
+      case "gradients": return this.gradients(value);
+      case "typed_scale": return undefined;
+      case "log2_scale": case "selected": {
+        if (!/^-?\d{1,3}$/.test(value) || value < key.bounds[0] || value > key.bounds[1]) return null;
+        return key.param === "selected" ? { selected: value - 1 } : { k: Number(value), scale: null };
+      }
+      case "hide": {
+        const names = value.split(",").filter(Boolean);
+        return names.every((name) => key.choices.includes(name)) ? { hide: key.choices.filter((name) => names.includes(name)) } : null;
+      }
+      case "embed": return { embed: value === "1" };
+      case "format": return { format: value };
+      case "theme": return { theme: value };
+      default: return {};
+    }
+  }
+
+  scenario(name) {
+    const preset = this.presets.find(({ id }) => id === name);
+    return preset ? begin(preset) : {};
+  }
+
+  gradients(value) {
+    if (value === "none") return { gradients: [] };
+    const tokens = value.split(",");
+    if (tokens.length > MOST_GRADIENTS || !tokens.every((token) => PLAIN.test(token))) return null;
+    const gradients = tokens.map((token) => this.lookups.find(typed(token)));
+    return gradients.every(Boolean) ? { gradients } : undefined;
+  }
+
+  token(gradient) {
+    const power = POWER.exec(gradient.token);
+    if (power) return `${power[1]}p${power[2]}`;
+    return PLAIN.test(gradient.token) ? gradient.token : this.lookups.hexToken(gradient);
+  }
+}
+
+const begin = ({ gradients, k, format }) => ({ gradients, k, format, scale: null });
+
+export const MOST_GRADIENTS = 12;
+
+const DEFAULT_GRADIENTS = "p-26,p3";
+
+const sameValue = (a, b) => a.key === b.key && a.octave === b.octave && a.negative === b.negative;
+
+const typed = (token) => token.replace(LINK_POWER, "$12^$2");
+
+const WRITERS = {
+  gradients: (state, codec) => {
+    const same = state.gradients.length === codec.defaults.gradients.length
+      && state.gradients.every((gradient, index) => sameValue(gradient, codec.defaults.gradients[index]));
+    return same ? DEFAULT_GRADIENTS : state.gradients.map((gradient) => codec.token(gradient)).join() || "none";
+  },
+  log2_scale: (state) => String(state.k),
+  typed_scale: (state) => (state.scale ? state.scale.link : ""),
+  format: (state) => state.format,
+  selected: (state) => String(state.selected + 1),
+  embed: (state) => (state.embed ? "1" : "0"),
+  hide: (state) => state.hide.join(),
+  theme: (state) => state.theme,
+};

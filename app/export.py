@@ -1,0 +1,58 @@
+"""Saving pages: one file, or a small site that any static host can serve."""
+
+from pathlib import Path
+
+import jinja2
+
+from lossscale_app.bundle import browser_text
+from lossscale_app.links import Link, read_link
+from lossscale_app.messages import ENGLISH
+from lossscale_app.page import TITLE
+from lossscale_app.presets import PRESETS
+from lossscale_app.saved_page import saved_page
+from lossscale_core import InputError
+from lossscale_core.errors import quoted
+
+
+def export(target: str, link: str = "", live_address: str = "") -> list[Path]:
+    """Save the page.
+
+    Args:
+        target: a file that ends in .html, or a directory, which is made if it is missing.
+        link: the state to open with; only for a file.
+        live_address: where the live app is, offered for what needs Python.
+
+    Returns:
+        The files that were written.
+
+    Raises:
+        InputError: the target cannot be written, or the link has parts that cannot be used.
+    """
+    opened = read_link(link)
+    if opened.ignored:
+        raise InputError(f"The link has parts that cannot be used: {quoted(', '.join(opened.ignored))}.")
+    path = Path(target)
+    try:
+        if path.suffix.lower() in (".html", ".htm"):
+            return [_write(path, saved_page(opened, live_address))]
+        if link:
+            raise InputError(f"A link goes with a file that ends in .html, and {quoted(target)} is a directory.")
+        path.mkdir(parents=True, exist_ok=True)
+        return _export_site(path, live_address)
+    except OSError as error:
+        raise InputError(f"{quoted(target)} cannot be written: {error.strerror or error}.") from error
+
+
+def _export_site(directory: Path, live_address: str) -> list[Path]:
+    """The explorer, a page a preset, and a start page that lists them."""
+    links = {"explorer": Link(), **{preset.id: read_link(f"s={preset.id}") for preset in PRESETS}}
+    questions = [(preset.id, ENGLISH[f"try-{preset.id}"]) for preset in PRESETS]
+    index = jinja2.Environment(autoescape=True).from_string(browser_text("index.html"))
+    start = index.render(title=TITLE, subtitle=ENGLISH["subtitle"], questions=questions)
+    pages = [_write(directory / f"{name}.html", saved_page(link, live_address)) for name, link in links.items()]
+    return [_write(directory / "index.html", start), *pages]
+
+
+def _write(path: Path, text: str) -> Path:
+    path.write_text(text, "utf-8")
+    return path
