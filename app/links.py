@@ -253,3 +253,12 @@ def link_token(token: str) -> str:
         return token
     digits, exponent = parse_number(token).hex().replace("+", "").split("p")
     return f"{_IDLE_ZEROS.sub('', digits)}p{exponent}"
+
+
+def vocabulary_table() -> str:
+    """Write the vocabulary as the Markdown table of the README."""
+    rows = [
+        f"| `{key.name}` | {key.meaning} | {key.values.strip()} | {f'`{key.default}`' if key.default else ''} |"
+        for key in KEYS
+    ]
+    return "\n".join(["| key | meaning | values | default |", "|---|---|---|---|", *rows])

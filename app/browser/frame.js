@@ -107,6 +107,10 @@ export class Frame {
     if (source !== parent || data?.namespace !== "lossscale") return;
     if (data.type === "get") this.tell("state", { state: this.publicState() });
     if (data.type === "reset") this.page.store.begin(this.page.setup.beginning);
-    if (data.type === "set" && typeof data.link === "string" && data.link.length <= LONGEST_LINK) this.page.goTo(data.link);
+    if (data.type === "set" && this.isLink(data.link)) this.page.goTo(data.link);
+  }
+
+  isLink(link) {
+    return typeof link === "string" && link.length <= LONGEST_LINK && this.page.codec.read(link).ignored.length === 0;
   }
 }
