@@ -12,6 +12,7 @@ import re
 _ORDER = (
     "dom",
     "words",
+    "measure",
     "lookup",
     "link",
     "axis",

@@ -4,7 +4,8 @@
 import { Axis } from "./axis.js";
 import { change, svg, html, write } from "./dom.js";
 import { OUTCOMES, OVERFLOW, UNDERFLOW, ZERO } from "./lookup.js";
-import { mark, survives } from "./marks.js";
+import { labelWidth } from "./measure.js";
+import { mark } from "./marks.js";
 import { draggable } from "./octaves.js";
 import { pretty, short, spoken } from "./words.js";
 
@@ -42,7 +43,7 @@ export class LandingChart {
   band(left, right, name, labels) {
     const { unit, bottom } = this.geometry;
     const width = right - left;
-    const label = labels.find((text) => text.length * 7.4 * unit + 8 * unit < width) ?? (name.includes("place") ? labels[0] : "");
+    const label = labels.find((text) => labelWidth(text, unit) + 6 * unit < width) ?? (name.includes("place") ? labels[0] : "");
     return [
       svg("rect", { class: `band-area ${name}`, x: left, y: 0, width: Math.max(0, width), height: bottom }),
       svg("text", { class: `band-label ${name}`, x: (left + right) / 2, y: 22 * unit, "text-anchor": "middle" }, label),
@@ -116,15 +117,19 @@ export class LandingChart {
     });
   }
 
-  // Right of what it names; left of it where there is no room.
+  // Right of what it names; left of it where there is no room, or where the line to infinity runs.
   placeKept(text, row, end, scaled, from) {
     const { unit, width, slot } = this.geometry;
-    const long = text.textContent.length * 7.8 * unit;
-    const right = survives(row.outcome) || row.log2 === null ? Math.max(end, Math.abs(end - from) < 20 * unit ? from : end) + 16 * unit : Math.max(scaled, from) + 14 * unit;
-    const fits = right + long < width - slot;
-    const left = Math.min(end, scaled, from) - 16 * unit;
-    if (fits || left - long < slot) change(text, { x: Math.min(right, width - slot - long), y: 5 * unit, "text-anchor": "start" });
-    else change(text, { x: left, y: 5 * unit, "text-anchor": "end" });
+    const long = labelWidth(text.textContent, unit), gap = 16 * unit;
+    // What is lost goes off to an end of the axis: its words stay where it was.
+    const lost = row.outcome === UNDERFLOW || row.outcome === OVERFLOW;
+    const right = Math.max(...(lost ? [scaled, from] : Math.abs(end - from) < 20 * unit ? [end, from] : [end])) + gap;
+    const left = Math.min(end, scaled, from) - gap;
+    const fitsRight = row.outcome !== OVERFLOW && right + long < width - slot;
+    const place = fitsRight || left - long < slot
+      ? { x: Math.min(right, width - slot - long), "text-anchor": "start" }
+      : { x: left, "text-anchor": "end" };
+    change(text, { ...place, y: 5 * unit });
   }
 }
 

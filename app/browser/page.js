@@ -8,6 +8,7 @@ import { Journey } from "./journey.js";
 import { LandingChart } from "./landingchart.js";
 import { OutcomeCard, outcomeText, spokenOutcome } from "./outcome.js";
 import { Share } from "./share.js";
+import { useFontOf } from "./measure.js";
 import { NumbersTable } from "./table.js";
 import { Timeline } from "./timeline.js";
 import { WindowChart } from "./windowchart.js";
@@ -77,6 +78,7 @@ export class Page {
     change(this.element, { "data-embed": state.embed });
     for (const [name, control] of Object.entries(this.controls)) change(control, { "data-hidden": state.hide.includes(name) });
     ground.replaceChildren(this.element);
+    useFontOf(this.element);
     this.frame.mount();
     this.draw();
     this.timeline.begin(state);

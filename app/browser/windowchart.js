@@ -3,6 +3,7 @@
 import { Axis } from "./axis.js";
 import { change, html, svg, write } from "./dom.js";
 import { NONFINITE, NORMAL, OUTCOMES, OVERFLOW, SUBNORMAL, UNDERFLOW, ZERO } from "./lookup.js";
+import { labelWidth } from "./measure.js";
 import { hatched, hatches, mark } from "./marks.js";
 import { draggable } from "./octaves.js";
 import { FIRST, LAST, Slider } from "./slider.js";
@@ -113,7 +114,7 @@ export class WindowChart {
       if (hatched(outcome, "lse-bar")) group.append(svg("rect", { ...box, fill: hatched(outcome, "lse-bar") }));
       const label = this.fitting(outcome, right - left);
       if (!label) continue;
-      const wide = label.length * 7.6 * unit + 10 * unit;
+      const wide = labelWidth(label, unit) + 10 * unit;
       const plate = svg("rect", { class: `plate ${name}`, y: y + 3 * unit, width: wide, height: bar - 6 * unit, rx: 4 * unit });
       const text = svg("text", { class: `segment-label ${name}`, y: y + bar / 2 + 5 * unit, "text-anchor": "middle" }, label);
       group.append(plate, text);
@@ -136,7 +137,7 @@ export class WindowChart {
       [ZERO]: ["barZero", "barZeroShort"], [NONFINITE]: ["barNonfinite"], [UNDERFLOW]: ["barUnderflow", "barUnderflowShort"],
       [SUBNORMAL]: ["barSubnormal"], [NORMAL]: ["barNormal"], [OVERFLOW]: ["barOverflow", "barOverflowShort"],
     }[outcome].map((key) => words.say(key, { to }));
-    return candidates.find((label) => label.length * 7.6 * this.geometry.unit + 14 * this.geometry.unit < width);
+    return candidates.find((label) => labelWidth(label, this.geometry.unit) + 12 * this.geometry.unit < width);
   }
 
   fillCaption(windows) {

@@ -1,0 +1,14 @@
+// How wide a text will be in the page's font, before it is drawn.
+
+const pen = document.createElement("canvas").getContext("2d");
+let family = "sans-serif";
+
+export function useFontOf(element) {
+  family = getComputedStyle(element).fontFamily;
+}
+
+// The chart's bold labels: 14 px where the page's text is 16 px.
+export function labelWidth(text, unit) {
+  pen.font = `700 ${14 * unit}px ${family}`;
+  return pen.measureText(text).width;
+}
