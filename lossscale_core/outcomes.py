@@ -2,7 +2,6 @@
 
 from enum import IntEnum
 from fractions import Fraction
-import math
 from typing import Any
 
 import numpy as np
@@ -110,15 +109,7 @@ def _float_below(value: Fraction, dtype: np.dtype[Any]) -> tuple[Any, bool]:
     if value > largest:
         return np.finfo(dtype).max, False
     with np.errstate(all="ignore"):
-        near = np.array(_to_float(value), dtype)[()]
+        near = np.array(float(value), dtype)[()]
         if Fraction(float(near)) > value:
             near = np.nextafter(near, np.array(0, dtype))
     return near, Fraction(float(near)) == value
-
-
-def _to_float(value: Fraction) -> float:
-    """The nearest float64 of a fraction; 0 where it is too small for one."""
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 1 else 0.0

@@ -36,8 +36,8 @@ def cast(values: ArrayLike, fmt: Format) -> NDArray[Any]:
         InputError: the values are not real numbers.
 
     Example:
-        >>> cast([2**-25, 65519.999, -1e6], FP16)
-        array([   0., 65504.,   -inf], dtype=float16)
+        >>> cast([2**-25, 65519.999, -1e6], FP16).tolist()
+        [0.0, 65504.0, -inf]
     """
     source = as_gradients(values)
     flat = np.ascontiguousarray(source).reshape(-1)

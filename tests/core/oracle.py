@@ -4,6 +4,7 @@ Of a `Format` only the given integers and flags are read, never what it derives 
 """
 
 from fractions import Fraction
+from functools import cache
 import math
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from lossscale_core import Format
 
 
+@cache
 def power(exponent: int) -> Fraction:
     """2**exponent, exactly."""
     return Fraction(1 << exponent) if exponent >= 0 else Fraction(1, 1 << -exponent)
@@ -19,7 +21,7 @@ def power(exponent: int) -> Fraction:
 def log2_floor(value: Fraction) -> int:
     """The k with 2**k <= value < 2**(k + 1)."""
     k = value.numerator.bit_length() - value.denominator.bit_length()
-    return k if power(k) <= value else k - 1
+    return k if value.denominator << max(k, 0) <= value.numerator << max(-k, 0) else k - 1
 
 
 def values_of(codes: np.ndarray, fmt: Format) -> np.ndarray:
@@ -34,7 +36,11 @@ def values_of(codes: np.ndarray, fmt: Format) -> np.ndarray:
 def code_of(value: Fraction, fmt: Format) -> int:
     """The sign-free code that the nearest point of the endless grid has, ties to even."""
     exponent = max(log2_floor(value), 1 - fmt.bias) if value else 1 - fmt.bias
-    steps = round(value / power(exponent - fmt.mantissa_bits))
+    last_place = exponent - fmt.mantissa_bits
+    numerator, denominator = value.numerator << max(-last_place, 0), value.denominator << max(last_place, 0)
+    steps, rest = divmod(numerator, denominator)
+    if 2 * rest > denominator or (2 * rest == denominator and steps % 2):
+        steps += 1
     return steps + ((exponent + fmt.bias - 1) << fmt.mantissa_bits)
 
 
@@ -48,8 +54,10 @@ def stored(value: float | Fraction, fmt: Format) -> float:
     if not isinstance(value, Fraction) and math.isnan(value):
         return math.nan
     negative = value < 0 or (value == 0 and math.copysign(1, value) < 0)
-    code = fmt.max_code + 1 if not isinstance(value, Fraction) and math.isinf(value) else code_of(
-        abs(Fraction(value)), fmt
+    code = (
+        fmt.max_code + 1
+        if not isinstance(value, Fraction) and math.isinf(value)
+        else code_of(abs(Fraction(value)), fmt)
     )
     magnitude = overflow_value(fmt) if code > fmt.max_code else float(values_of(np.array(code), fmt))
     if magnitude == 0 and not fmt.negative_zero:

@@ -1,8 +1,7 @@
 """What counts as gradients: accepted types keep their values, everything else is refused by name."""
 
-from fractions import Fraction
-
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 import ml_dtypes
 import numpy as np
 import pytest
@@ -28,8 +27,19 @@ REFUSED = {
 
 @pytest.mark.parametrize(
     ("given_dtype", "kept_as"),
-    [("f2", "f4"), ("f4", "f4"), ("f8", "f8"), (">f4", "f4"), (">f8", "f8"), ("i2", "f8"), ("u8", "f8"), ("?", "f8")]
-    + [(ml_dtypes.bfloat16, "f4"), (ml_dtypes.float8_e4m3fn, "f4"), (ml_dtypes.float4_e2m1fn, "f4")],
+    [
+        ("f2", "f4"),
+        ("f4", "f4"),
+        ("f8", "f8"),
+        (">f4", "f4"),
+        (">f8", "f8"),
+        ("i2", "f8"),
+        ("u8", "f8"),
+        ("?", "f8"),
+        (ml_dtypes.bfloat16, "f4"),
+        (ml_dtypes.float8_e4m3fn, "f4"),
+        (ml_dtypes.float4_e2m1fn, "f4"),
+    ],
 )
 def test_the_float_type_that_is_kept(given_dtype, kept_as):
     values = np.array([0, 1, 1], given_dtype)
@@ -76,7 +86,9 @@ def test_long_doubles_are_rounded_to_odd():
     assert same(kept, [1 + ulp, 1 - ulp / 2, 1.0, -1 - ulp, np.nan, -np.inf])
 
 
-@pytest.mark.parametrize("function", [lambda v: cast(v, FP16), lambda v: classify(v, 1, FP16), lambda v: safe_window(v, FP16)])
+@pytest.mark.parametrize(
+    "function", [lambda v: cast(v, FP16), lambda v: classify(v, 1, FP16), lambda v: safe_window(v, FP16)]
+)
 @pytest.mark.parametrize("values", REFUSED.values(), ids=REFUSED)
 def test_what_is_no_real_number_is_refused_and_named(values, function):
     with pytest.raises(InputError) as caught:

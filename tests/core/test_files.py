@@ -23,7 +23,9 @@ def test_npy_of_any_real_type(tmp_path, dtype):
     assert same(arrays["layer"], values)
 
 
-@pytest.mark.parametrize("values", [np.float32(3), np.asfortranarray(np.arange(6.0).reshape(2, 3)), [np.nan, np.inf, -0.0]])
+@pytest.mark.parametrize(
+    "values", [np.float32(3), np.asfortranarray(np.arange(6.0).reshape(2, 3)), [np.nan, np.inf, -0.0]]
+)
 def test_npy_of_any_shape_order_and_value(tmp_path, values):
     np.save(tmp_path / "g.npy", values)
     assert same(read_gradients(tmp_path / "g.npy")["g"], values)

@@ -4,17 +4,30 @@ import decimal
 from fractions import Fraction
 import math
 
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 import pytest
 
-from lossscale_core import BF16, E4M3, FP16, bits_text, decimal_text, number_text, parse_number, percent_text, power_text
+from lossscale_core import (
+    BF16,
+    E4M3,
+    FP16,
+    bits_text,
+    decimal_text,
+    number_text,
+    parse_number,
+    percent_text,
+    power_text,
+)
 from lossscale_core.formats import FP32
 
 from .oracle import power, same
 from .strategies import finite_float64s, positive_fractions
 
 signed_fractions = st.builds(lambda value, sign: sign * value, positive_fractions, st.sampled_from((1, -1)))
-short_decimals = st.builds(lambda n, e: Fraction(n) * Fraction(10) ** e, st.integers(-(10**6), 10**6), st.integers(-12, 9))
+short_decimals = st.builds(
+    lambda n, e: Fraction(n) * Fraction(10) ** e, st.integers(-(10**6), 10**6), st.integers(-12, 9)
+)
 numbers = finite_float64s | signed_fractions | short_decimals
 
 DECIMALS = [
@@ -142,7 +155,9 @@ def test_a_power_of_two_beyond_float64():
 
 @given(numbers)
 def test_what_is_no_power_of_two_has_no_power_text(value):
-    is_power = value != 0 and abs(Fraction(value)).numerator.bit_count() == abs(Fraction(value)).denominator.bit_count() == 1
+    is_power = (
+        value != 0 and abs(Fraction(value)).numerator.bit_count() == abs(Fraction(value)).denominator.bit_count() == 1
+    )
     assert (power_text(value) is not None) == is_power
 
 

@@ -3,7 +3,8 @@
 from fractions import Fraction
 import math
 
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 import numpy as np
 import pytest
 
@@ -39,11 +40,11 @@ def border_gradients(facts, scale, dtype):
 
 
 @every_row
-@pytest.mark.parametrize("scale", SCALES, ids=str)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_gradients_that_a_scale_brings_to_the_borders(facts, scale, dtype):
-    gradients = border_gradients(facts, scale, dtype)
-    assert names(classify(gradients, scale, facts.fmt)) == expected_names(gradients, scale, facts.fmt)
+def test_gradients_that_a_scale_brings_to_the_borders(facts, dtype):
+    for scale in SCALES:
+        gradients = border_gradients(facts, scale, dtype)
+        assert names(classify(gradients, scale, facts.fmt)) == expected_names(gradients, scale, facts.fmt), scale
 
 
 @every_row
@@ -54,7 +55,9 @@ def test_drawn_scales_and_gradients_at_their_borders(facts, data):
         | st.floats(2.0**-500, 2.0**500)
         | st.fractions(min_value=Fraction(1, 10**6), max_value=10**6).filter(bool)
     )
-    tie = data.draw(st.sampled_from((facts.underflow_tie, facts.min_normal - facts.min_subnormal / 2, facts.overflow_tie)))
+    tie = data.draw(
+        st.sampled_from((facts.underflow_tie, facts.min_normal - facts.min_subnormal / 2, facts.overflow_tie))
+    )
     gradient = nudged(float(Fraction(tie) / Fraction(scale)), data.draw(st.integers(-2, 2)))
     assert names(classify([gradient], scale, facts.fmt)) == expected_names([gradient], scale, facts.fmt)
 

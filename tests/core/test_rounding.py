@@ -3,7 +3,8 @@
 from fractions import Fraction
 import math
 
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 import numpy as np
 import pytest
 
@@ -93,7 +94,9 @@ def test_random_float32_patterns_against_the_other_library(facts):
 
 def test_random_float64_patterns_against_numpy_float16_and_float32():
     patterns = np.random.default_rng(3).integers(0, 2**64, RANDOM_PATTERNS, np.uint64).view(np.float64)
-    ordinary = np.ldexp(patterns.view(np.uint64) / 2.0**63 - 1, np.random.default_rng(4).integers(-30, 18, patterns.size))
+    ordinary = np.ldexp(
+        patterns.view(np.uint64) / 2.0**63 - 1, np.random.default_rng(4).integers(-30, 18, patterns.size)
+    )
     with np.errstate(all="ignore"):
         for values in (patterns, ordinary):
             assert same(cast(values, FP16), values.astype(np.float16))
@@ -110,9 +113,10 @@ def test_a_hundredth_of_all_float32_patterns_against_the_other_library(facts):
 
 
 @pytest.mark.slow
-def test_all_float32_that_fp16_rounds_to_a_subnormal():
-    first, last = (int(np.float32(edge).view(np.uint32)) for edge in (2.0**-26, 2.0**-13))
-    values = np.arange(first, last, dtype=np.uint32).view(np.float32)
+@pytest.mark.parametrize("octave", range(-26, -13))
+def test_a_seventh_of_all_float32_around_the_subnormals_of_fp16_bit_by_bit(octave):
+    first, last = (int(np.float32(2.0**n).view(np.uint32)) for n in (octave, octave + 1))
+    values = np.arange(first, last, 7, np.uint32).view(np.float32)
     with np.errstate(all="ignore"):
         assert np.array_equal(cast(values, FP16).view(np.uint16), values.astype(np.float16).view(np.uint16))
 

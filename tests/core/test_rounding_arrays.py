@@ -3,7 +3,8 @@
 from fractions import Fraction
 import warnings
 
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 import ml_dtypes
 import numpy as np
 import pytest
@@ -17,10 +18,9 @@ BLOCK = 2**15
 LONGDOUBLE_IS_WIDER = np.finfo(np.longdouble).nmant > np.finfo(np.float64).nmant
 
 #: Everything that sets a floating-point flag somewhere: ties, inexact subnormals, overflow, NaN.
-NASTY = np.array(
-    [0.0, -0.0, 1e-8, -2.0**-25, 1.1e-40, 5e-324, 1e-310, 3e-39, 0.1, 65519.999, -65520.0, 1e38, 3.5e38, -1e300]
-    + [np.inf, -np.inf, np.nan, -np.nan]
-)
+SMALL = [0.0, -0.0, 1e-8, -(2.0**-25), 1.1e-40, 5e-324, 1e-310, 3e-39]
+LARGE = [65519.999, -65520.0, 1e38, 3.5e38, -1e300]
+NASTY = np.array([*SMALL, 0.1, *LARGE, np.inf, -np.inf, np.nan, -np.nan])
 with np.errstate(over="ignore"):
     NASTY_FLOAT32 = NASTY.astype(np.float32)
 

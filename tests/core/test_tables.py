@@ -3,7 +3,8 @@
 from fractions import Fraction
 import math
 
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 import numpy as np
 import pytest
 
@@ -27,7 +28,6 @@ SIGNIFICANDS = {
     "1+2^-11+2^-200": 1 + power(-11) + power(-200),
     "2-2^-200": 2 - power(-200),
 }
-every_significand = pytest.mark.parametrize("significand", SIGNIFICANDS.values(), ids=SIGNIFICANDS)
 
 
 def rows_of_interest(fmt):
@@ -36,7 +36,7 @@ def rows_of_interest(fmt):
 
 
 @every_format
-@every_significand
+@pytest.mark.parametrize("significand", SIGNIFICANDS.values(), ids=SIGNIFICANDS)
 def test_every_row_is_what_the_exact_value_rounds_to(fmt, significand):
     table = outcome_table(significand, fmt, rows_of_interest(fmt))
     values = [Fraction(significand) * power(n) for n in table.exponents]
@@ -83,7 +83,7 @@ def test_overflow_has_the_code_of_inf_or_nan(facts):
 
 
 @every_format
-@every_significand
+@pytest.mark.parametrize("significand", [1, 2 - power(-200)], ids=["1", "2-2^-200"])
 def test_octaves_far_outside_of_any_format(fmt, significand):
     for octave in (200, 999, 1000, 1023, 1024, 1074, 2000, 10**9):
         below, above = (outcome_table(significand, fmt, range(n, n + 2)) for n in (-octave, octave))
@@ -94,7 +94,7 @@ def test_octaves_far_outside_of_any_format(fmt, significand):
 
 
 @every_format
-@pytest.mark.parametrize("significand", [1.0, 1.5, 1.1])
+@pytest.mark.parametrize("significand", [1.0, 1.1])
 def test_a_table_and_classify_agree(fmt, significand):
     table = outcome_table(significand, fmt, rows_of_interest(fmt))
     for n, code in zip(table.exponents, table.outcome, strict=True):
