@@ -31,6 +31,18 @@ def exact_scale(scale: float | Fraction) -> Fraction:
     return exact
 
 
+def exact_fraction(value: float | Fraction) -> Fraction:
+    """The exact value of a finite number, of Python's or of numpy's.
+
+    Args:
+        value: a finite real number.
+
+    Returns:
+        Its value as a fraction.
+    """
+    return Fraction(value.item() if isinstance(value, np.generic) else value)
+
+
 def floor_log2(value: Fraction) -> int:
     """floor(log2(value)) of a positive fraction, exactly.
 

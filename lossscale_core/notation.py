@@ -7,7 +7,7 @@ import math
 import re
 
 from lossscale_core.errors import InputError, quoted
-from lossscale_core.exact import floor_log2
+from lossscale_core.exact import exact_fraction, floor_log2
 from lossscale_core.formats import Format
 
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
@@ -18,7 +18,7 @@ _NUMBER = re.compile(
     rf"(?P<sign>[+-]?)(?:"
     rf"(?P<special>nan|inf|infinity|∞)"
     rf"|(?P<hex>0x[0-9a-f]+(?:\.[0-9a-f]*)?(?:p[+-]?\d{{1,5}})?)"
-    rf"|(?:(?P<factor>{_DECIMAL})\*)?(?:2\^|p)(?P<open>\()?(?P<power>[+-]?\d{{1,5}})(?(open)\))"
+    rf"|(?:(?P<factor>{_DECIMAL})\*)?2\^(?P<open>\()?(?P<power>[+-]?\d{{1,5}})(?(open)\))"
     rf"|(?P<decimal>{_DECIMAL})"
     rf")",
     re.IGNORECASE | re.ASCII,
@@ -30,8 +30,8 @@ def parse_number(text: str) -> float:
     """Read one number, without evaluating anything.
 
     Args:
-        text: `1e-8`, `-3`, `2^-26`, `2**-26`, `p-26` (the link form of 2^-26), `1.5*2^-24`,
-            `0x1.8p-24`, `2⁻²⁶`, `inf` or `nan`.
+        text: `1e-8`, `-3`, `2^-26`, `2**-26`, `1.5*2^-24`, `0x1.8p-24`,
+            `2⁻²⁶`, `inf` or `nan`.
 
     Returns:
         The nearest float64.
@@ -90,7 +90,7 @@ def power_text(value: float | Fraction) -> str | None:
     """
     if not _finite_nonzero(value):
         return None
-    magnitude = abs(Fraction(value))
+    magnitude = abs(exact_fraction(value))
     exponent = floor_log2(magnitude)
     if magnitude != Fraction(2) ** exponent:
         return None
@@ -110,7 +110,7 @@ def decimal_text(value: float | Fraction, digits: int = 4, exact_digits: int = 1
     """
     if not _finite_nonzero(value):
         return "0" if value == 0 and math.copysign(1, value) > 0 else f"{float(value):.0f}"
-    exact = Fraction(value)
+    exact = exact_fraction(value)
     short = _rounded(exact, exact_digits)
     if Fraction(short) == exact:
         return _written(short.normalize(_context(exact_digits)), exact_digits)
@@ -142,7 +142,7 @@ def percent_text(ratio: float | Fraction) -> str:
     if not _finite_nonzero(ratio):
         return "0" if ratio == 0 else decimal_text(ratio)
     # A percentage that rounds to a whole number keeps no idle zeros.
-    rounded = _rounded(Fraction(ratio) * 100, 4)
+    rounded = _rounded(exact_fraction(ratio) * 100, 4)
     text = _written(rounded.normalize(_context(4)), 6)
     return f"{'+' if ratio > 0 else ''}{text}%"
 

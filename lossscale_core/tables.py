@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lossscale_core.errors import InputError, quoted
-from lossscale_core.exact import exact_scale, floor_log2, sticky_float
+from lossscale_core.exact import exact_fraction, exact_scale, floor_log2, sticky_float
 from lossscale_core.formats import FP32, Format
 from lossscale_core.outcomes import Outcome
 from lossscale_core.rounding import cast, cast_exact, encode
@@ -68,7 +68,7 @@ def outcome_table(significand: float | Fraction, fmt: Format, exponents: range) 
     """
     if not 1 <= significand < 2:
         raise InputError(f"A significand lies in [1, 2): {quoted(significand)} does not.")
-    exact = Fraction(significand)
+    exact = exact_fraction(significand)
     if exponents.step != 1:
         raise InputError(f"The exponents of a table go in steps of one: {quoted(exponents)} do not.")
     stored = cast_octaves(exact, fmt, exponents)
@@ -130,5 +130,6 @@ def split(value: float | Fraction) -> tuple[Fraction, int]:
     Returns:
         (m, e) with 1 <= m < 2 and value == m * 2**e, exactly.
     """
-    exponent = floor_log2(Fraction(value))
-    return Fraction(value) / Fraction(2) ** exponent, exponent
+    exact = exact_fraction(value)
+    exponent = floor_log2(exact)
+    return exact / Fraction(2) ** exponent, exponent

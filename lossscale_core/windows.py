@@ -89,7 +89,8 @@ def safe_window(gradients: ArrayLike, fmt: Format) -> SafeWindow:
     """Find all loss scales for which every finite nonzero gradient survives a format.
 
     Args:
-        gradients: unscaled real values of any shape, also none.
+        gradients: unscaled real values of any shape, also none. Long doubles and integers
+            beyond 2**53 count as what `as_gradients` makes of them.
         fmt: the storage format.
 
     Returns:

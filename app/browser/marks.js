@@ -1,7 +1,7 @@
 // One meaning, four signs: each outcome has a colour, a shape, a hatch and a word.
 
 import { svg } from "./dom.js";
-import { NORMAL, NONFINITE, OUTCOMES, OVERFLOW, SUBNORMAL, UNDERFLOW } from "./lookup.js";
+import { NONFINITE, OUTCOMES, OVERFLOW, SUBNORMAL, UNDERFLOW } from "./lookup.js";
 
 const SHAPES = {
   zero: "M-5,-2H5M-5,2H5",
@@ -37,6 +37,3 @@ export function hatches(prefix) {
 export function hatched(outcome, prefix) {
   return [UNDERFLOW, SUBNORMAL, OVERFLOW, NONFINITE].includes(outcome) ? `url(#${prefix}-${OUTCOMES[outcome]})` : null;
 }
-
-export const survives = (outcome) => outcome === SUBNORMAL || outcome === NORMAL;
-export const isLost = (outcome) => outcome === UNDERFLOW || outcome === OVERFLOW || outcome === NONFINITE;

@@ -99,3 +99,9 @@ def test_a_path_may_be_text(tmp_path):
 
 def test_text_holds_special_values(tmp_path):
     assert same(read_gradients(write(tmp_path / "g.txt", "nan inf -inf -0"))["g"], [np.nan, np.inf, -np.inf, -0.0])
+
+
+def test_column_names_that_look_like_links_are_names(tmp_path):
+    path = tmp_path / "grads.csv"
+    path.write_text("p1,p2\n3,4\n")
+    assert {name: list(column) for name, column in read_gradients(path).items()} == {"p1": [3.0], "p2": [4.0]}

@@ -6,6 +6,7 @@ import math
 
 from hypothesis import given
 from hypothesis import strategies as st
+import numpy as np
 import pytest
 
 from lossscale_core import (
@@ -200,3 +201,9 @@ def test_the_decimal_context_of_the_caller_changes_nothing(value):
 )
 def test_bits(code, fmt, text):
     assert bits_text(code, fmt) == text
+
+
+@pytest.mark.parametrize("write", [decimal_text, number_text, power_text, percent_text])
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_numbers_of_numpy_are_written_like_pythons(write, dtype):
+    assert write(dtype(0.375)) == write(0.375)
