@@ -196,7 +196,7 @@ export class Page {
   async reconnect() {
     const address = this.address();
     try {
-      await fetch(address, { method: "HEAD", cache: "no-store" });
+      await fetch("liveness", { cache: "no-store" });
       location.assign(address);
     } catch {
       this.notice.firstChild.textContent = this.store.words.say("stillOffline");
