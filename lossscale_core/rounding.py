@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from lossscale_core.arrays import Floats, as_gradients
 from lossscale_core.exact import sticky_float
 from lossscale_core.formats import FP16, Format
+from lossscale_core.halves import cast_halves
 
 #: Elements rounded at a time: the work arrays of one block stay in the cache.
 _BLOCK = 1 << 15
@@ -42,11 +43,11 @@ def cast(values: ArrayLike, fmt: Format) -> NDArray[Any]:
     source = as_gradients(values)
     flat = np.ascontiguousarray(source).reshape(-1)
     result = np.empty(flat.shape, np.float16 if fmt == FP16 else np.float32)
-    grid = _Grid.of(fmt, flat.dtype)
+    round_block = cast_halves if fmt == FP16 else _Grid.of(fmt, flat.dtype).rounded
     with np.errstate(all="ignore"):
         for start in range(0, flat.size, _BLOCK):
             block = slice(start, start + _BLOCK)
-            result[block] = _rounded(flat[block], grid)
+            result[block] = round_block(flat[block])
     return result.reshape(source.shape)
 
 
@@ -76,20 +77,18 @@ class _Grid:
             same_exponents=fmt.min_exponent == info.minexp,
         )
 
-
-def _rounded(block: Floats, grid: _Grid) -> Floats:
-    """Round a block to the grid, in the block's own type."""
-    fmt = grid.fmt
-    if grid.dropped_bits == 0:
-        return block
-    magnitude = np.abs(block)
-    round_magnitude = _round_by_integers if grid.same_exponents else _round_by_addition
-    result = round_magnitude(magnitude, grid)
-    np.copyto(result, np.inf if fmt.has_inf else np.nan, where=result > fmt.max_finite)
-    np.copysign(result, block, out=result)
-    if not fmt.negative_zero:
-        result += 0
-    return result
+    def rounded(self, block: Floats) -> Floats:
+        """Round a block to the grid, in the block's own type."""
+        fmt = self.fmt
+        if self.dropped_bits == 0:
+            return block
+        round_magnitude = _round_by_integers if self.same_exponents else _round_by_addition
+        result = round_magnitude(np.abs(block), self)
+        np.copyto(result, np.inf if fmt.has_inf else np.nan, where=result > fmt.max_finite)
+        np.copysign(result, block, out=result)
+        if not fmt.negative_zero:
+            result += 0
+        return result
 
 
 def _round_by_addition(magnitude: Floats, grid: _Grid) -> Floats:
