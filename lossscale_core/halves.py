@@ -23,7 +23,8 @@ def cast_halves(block: Floats) -> NDArray[np.float16]:
     """Round values to float16, to nearest, ties to even.
 
     Args:
-        block: a contiguous, one-dimensional array of float32 or float64.
+        block: a contiguous, one-dimensional array of float32 or float64. NaN in it may set
+            off numpy's warnings, which the caller turns off.
 
     Returns:
         A float16 array of the same length, bit-identical to `block.astype(float16)` but for
@@ -37,7 +38,8 @@ def cast_halves(block: Floats) -> NDArray[np.float16]:
     magnitude = np.abs(block)
     # From 2**16 up everything is infinite; the clip keeps the sum below in range.
     np.minimum(magnitude, block.dtype.type(2.0 ** (FP16.max_exponent + 1)), out=magnitude)
-    exponent: Words = magnitude.view(word) >> word(info.nmant)
+    words: Words = magnitude.view(word)
+    exponent: Words = words >> word(info.nmant)
     exponent <<= word(info.nmant)
     np.maximum(exponent, smallest, out=exponent)
 
@@ -56,5 +58,6 @@ def cast_halves(block: Floats) -> NDArray[np.float16]:
     nan = np.isnan(block)
     if nan.any():
         halves[nan] = _QUIET_NAN
-    halves |= (block.view(word) >> word(info.bits - 16)).astype(np.uint16) & np.uint16(0x8000)
+    signs: Words = block.view(word)
+    halves |= (signs >> word(info.bits - 16)).astype(np.uint16) & np.uint16(0x8000)
     return halves.view(np.float16)

@@ -438,6 +438,20 @@ def test_the_tables_hold_all_that_a_list_can_ask_for(tokens, scale):
         assert gradient["octave"] in mirror.octaves(gradient)
 
 
+@pytest.mark.parametrize(("scale", "slider"), [("", LOG2_SCALES), ("1000", range(9, 10))])
+def test_a_track_has_a_row_for_every_octave_and_scale_and_no_more(scale, slider):
+    mirror = LookupMirror(["1.5"], scale)
+    (gradient,) = mirror.gradients
+    track = mirror.tracks[gradient["key"] + (mirror.scale["key"] if scale else "")]
+    rows = len(OCTAVES) + len(slider) - 1
+    assert (track["octave"], track["row"]) == (OCTAVES[0], OCTAVES[0] + slider[0])
+    assert {len(track[name]) for name in ("values", "valueLog2")} == {len(OCTAVES)}
+    assert {len(track[name]) for name in ("scaled", "scaledLog2")} == {rows}
+    for fmt in track["formats"].values():
+        assert {len(fmt[name]) for name in ("outcome", "stored", "storedLog2", "bits", "kept", "ratio")} == {rows}
+        assert {len(fmt[f"{end}Text"]) for end in ("survival", "fullPrecision", "overflow")} == {len(OCTAVES)}
+
+
 def test_gradients_of_one_significand_share_a_track():
     tracks = LookupMirror(["2^-26", "8", "-1", "1.5", "0x1.8p3"]).tracks
     assert sorted(track["significand"] for track in tracks.values()) == [1.0, 1.5]

@@ -7,7 +7,7 @@ import re
 from types import SimpleNamespace
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, WebSocket
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, WebSocket, expect
 
 from .launch import Server
 
@@ -17,11 +17,13 @@ SEED = ["2⁻²⁶", "8"]
 ALL_K = range(-40, 41)
 TABLE_COLUMNS = ("gradient", "scaled", "stored", "bits", "recovered", "error", "outcome")
 
-#: Elements that hold a chart, and those that take part in the page's width.
-CHARTS = (".window-chart", ".landing-chart")
-CARDS = ".card, .bar-top, .notice"
-FOCUSABLE = "button:not(:disabled), input:not(:disabled), select, [tabindex='0']"
-MARKS = ".crossing .mark, .stored .mark, .hollow, .journey-line, .scale-line"
+#: What holds the parts of the page, and what a part may not stick out of.
+CARDS = ".card, .bar-top, .notice, dialog"
+FOCUSABLE = "a[href], button:not(:disabled), input:not(:disabled), select, textarea, [tabindex='0']"
+#: What only assistive technology gets to hear.
+UNSEEN = ".unseen, .page-title, noscript, script, style"
+#: What tells something by its shape and colour.
+MARKS = ".mark, .hollow, .journey-line, .crossing circle"
 
 # What the page shows, read in one go. Everything is looked up under the explorer's own element,
 # since in a notebook that lies in a shadow tree.
@@ -208,7 +210,7 @@ class ExplorerPage:
 
     def wait_for_rows(self, count: int) -> None:
         """Wait until the list holds so many gradients."""
-        self.page.wait_for_function("n => document.querySelectorAll('tbody tr').length === n", arg=count)
+        expect(self.root.locator("tbody tr")).to_have_count(count, timeout=10_000)
 
     def wait_for_problem(self) -> str:
         """Wait until the page says what is wrong with what was typed."""

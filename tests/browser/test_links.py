@@ -24,7 +24,7 @@ from .hosts import Site, go_to_hash, share_link
 from .launch import Server
 from .pages import DESKTOP, ExplorerPage, open_page
 
-pytest_plugins = ("browser.hosts",)
+pytest_plugins = ("browser.host_fixtures",)
 pytestmark = pytest.mark.browser
 
 #: What a saved page can show, too.
@@ -195,7 +195,7 @@ def codec(browser: Browser, site: Site) -> Iterator[Page]:
     tables = tracks_json([], [*by_key.values(), *read_gradients(["1", "0", "inf", "nan"])], None)
     module = module_text().rpartition("export default")[0] + CODEC
     scripts = "".join(
-        f'<script type="{kind}" id="{name}">{text.replace("</", chr(92) + "u003c/" if name != "code" else "<" + chr(92) + "/")}</script>'
+        f'<script type="{kind}" id="{name}">{text.replace("</", "<" + chr(92) + "/")}</script>'
         for kind, name, text in (
             ("application/json", "setup", setup_json()),
             ("application/json", "tables", tables),
@@ -204,7 +204,7 @@ def codec(browser: Browser, site: Site) -> Iterator[Page]:
     )
     page = browser.new_page()
     page.goto(site.host("codec", scripts))
-    page.wait_for_function("window.both")
+    page.wait_for_function("!!window.both")
     yield page
     page.close()
 
@@ -341,8 +341,32 @@ BY_HAND = (
 def _random_link(rng: random.Random) -> str:
     values = (
         *("", " ", "0", "3", "-3", "+3", "1.5", "99", "1e400", "p99999", "none", "p-26,p3", "p3,", "1;2", "true"),
-        *("٣", "³", "NaN", "undefined", "null", "[object Object]", "{parts}", "$&", "\\", "'", '"', "\x00", "\r\n", "🙂"),
-        *(HTML, "</script><script>alert(1)</script>", "javascript:alert(1)", "__proto__", "../../etc", "%", "%%30", "#"),
+        *(
+            "٣",
+            "³",
+            "NaN",
+            "undefined",
+            "null",
+            "[object Object]",
+            "{parts}",
+            "$&",
+            "\\",
+            "'",
+            '"',
+            "\x00",
+            "\r\n",
+            "🙂",
+        ),
+        *(
+            HTML,
+            "</script><script>alert(1)</script>",
+            "javascript:alert(1)",
+            "__proto__",
+            "../../etc",
+            "%",
+            "%%30",
+            "#",
+        ),
     )
     names = [*(key.name for key in KEYS), "z", "K", " k", "__proto__", "constructor", "<b>", ""]
     pairs = []

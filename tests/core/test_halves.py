@@ -8,8 +8,7 @@ from lossscale_core.halves import cast_halves
 
 def agree(values):
     with np.errstate(all="ignore"):
-        expected = values.astype(np.float16)
-    got = cast_halves(values)
+        expected, got = values.astype(np.float16), cast_halves(values)
     both_nan = np.isnan(got) & np.isnan(expected)
     np.testing.assert_array_equal(np.signbit(got), np.signbit(expected))
     np.testing.assert_array_equal(
