@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import json
 import os
 from pathlib import Path
+import re
 import sys
 from typing import NoReturn
 
@@ -12,6 +13,7 @@ import numpy as np
 
 from lossscale_app.window_report import window_data, window_text
 from lossscale_core import FORMATS, InputError, parse_numbers, read_gradients
+from lossscale_core.errors import quoted
 
 DEFAULT_PORT = 5006
 _FILE_SUFFIXES = {".npy", ".npz", ".csv", ".txt"}
@@ -31,7 +33,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         words = ["serve", *words]
     options = _parser().parse_args([_shielded(word) for word in words])
     try:
-        return int(options.run(options))
+        code = int(options.run(options))
+        sys.stdout.flush()
+        return code
     except InputError as error:
         print(f"lossscale: {error}", file=sys.stderr)
         return 2
@@ -45,7 +49,9 @@ class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one sentence, without the usage lines."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
+        line = " ".join(message.split())
+        short = line if len(line) <= 200 else f"{line[:200]}…"
+        self.exit(2, f"{self.prog}: {short} (see {self.prog} --help)\n")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -119,9 +125,8 @@ def _window(options: argparse.Namespace) -> int:
 
 def _values(word: str) -> list[np.ndarray]:
     """The values of a word: of a file where it names one, else of the numbers in it."""
-    path = Path(word)
-    if path.suffix.lower() in _FILE_SUFFIXES or path.is_file():
-        return [array.reshape(-1) for array in read_gradients(path).values()]
+    if Path(word).suffix.lower() in _FILE_SUFFIXES:
+        return [array.reshape(-1) for array in read_gradients(word).values()]
     return [np.array([value for _, value in parse_numbers(word)], np.float64)]
 
 
@@ -137,9 +142,10 @@ def _shielded(word: str) -> str:
 
 
 def _port(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and 0 <= int(text) <= 65535):
-        raise argparse.ArgumentTypeError(f"a port is a number from 0 to 65535, and “{text}” is not")
-    return int(text)
+    written = text.strip()
+    if not re.fullmatch("[0-9]{1,5}", written) or int(written) > 65535:
+        raise argparse.ArgumentTypeError(f"a port is a number from 0 to 65535, and {quoted(written)} is not")
+    return int(written)
 
 
 def _port_of_environment() -> int:

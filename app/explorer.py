@@ -24,8 +24,6 @@ from lossscale_app.qr import qr_data
 from lossscale_app.snippets import SNIPPETS
 from lossscale_core import FORMATS, InputError, parse_numbers
 
-_LONGEST_LINK = 4000
-
 
 class GradientList(param.List):
     """A list of gradients as people write them: `["2^-26", "8"]`."""
@@ -99,28 +97,27 @@ class Explorer(JSComponent):
 
     async def _handle_msg(self, data: Any) -> None:
         """Answer the page: read what was typed or linked, or draw a QR code."""
+        try:
+            await self._answer(data)
+        except InputError as error:
+            self._send_msg({"problem": str(error)})
+
+    async def _answer(self, data: Any) -> None:
         match data:
             case {"gradients": list(entries), "scale": str(scale)} if all(isinstance(entry, str) for entry in entries):
-                await self._read_typed(entries, scale)
+                tokens = [token for entry in entries for token, _ in parse_numbers(entry)]
+                await self._take_up({"gradients": tokens, "typed_scale": scale})
+                self._send_msg({"problem": ""})
             case {"link": str(link)}:
                 opened = read_link(link)
                 state = {**DEFAULTS, **opened.params}
                 # Whether the page is embedded, and what it hides, is settled when it opens.
                 await self._take_up({name: state[name] for name in DEFAULTS if name not in ("embed", "hide")})
                 self._send_msg({"ignored": list(opened.ignored)})
-            case {"qr": str(link)} if len(link) <= _LONGEST_LINK:
+            case {"qr": str(link)}:
                 self._send_msg({"qr": {**qr_data(link), "link": link}})
             case _:
-                self._send_msg({"problem": "The page sent a message that is not understood."})
-
-    async def _read_typed(self, entries: list[str], scale: str) -> None:
-        try:
-            tokens = [token for entry in entries for token, _ in parse_numbers(entry)]
-            await self._take_up({"gradients": tokens, "typed_scale": scale})
-        except InputError as error:
-            self._send_msg({"problem": str(error)})
-        else:
-            self._send_msg({"problem": ""})
+                raise InputError("The page sent a message that is not understood.")
 
     async def _take_up(self, params: dict[str, Any]) -> None:
         # Building tables takes a while, in which other sessions go on; they are kept for the update.

@@ -39,8 +39,8 @@ class Gradient:
 
     @property
     def negative(self) -> bool:
-        """Whether its sign is minus, which a zero can have too."""
-        return math.copysign(1, self.value) < 0
+        """Whether its sign is minus, which a zero can have too, and NaN has not."""
+        return math.copysign(1, self.value) < 0 and not math.isnan(self.value)
 
     @property
     def significand(self) -> float:
@@ -57,7 +57,9 @@ class Gradient:
         """The octaves it can be dragged through."""
         if self.octave in OCTAVES:
             return OCTAVES
-        return range(self.octave - FAR_REACH, self.octave + FAR_REACH + 1)
+        # Float64 has every significand from 2**-1022 to 2**1023; below, moving down would cut bits off.
+        lowest = min(self.octave, max(-1022, self.octave - FAR_REACH))
+        return range(lowest, min(1023, self.octave + FAR_REACH) + 1)
 
     @property
     def key(self) -> str:

@@ -24,7 +24,6 @@ def explorer_page(link: Link | None = None) -> pn.Template:
     """
     opened = link or _requested()
     page = pn.Template(browser_text("page.html"))
-    page.title = TITLE
     for name, value in page_variables().items():
         page.add_variable(name, value)
     page.add_panel("explorer", Explorer(**opened.params, ignored=list(opened.ignored)))

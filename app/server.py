@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-import contextlib
+import signal
 import socket
 
 import panel as pn
@@ -53,8 +53,10 @@ def serve(
     server.start()
     if show:
         server.io_loop.add_callback(server.show, "/")
-    with contextlib.suppress(KeyboardInterrupt):
-        server.io_loop.start()
+    # As the first process of a container it would not even notice a signal that it does not handle.
+    for name in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(name, lambda *_: server.io_loop.add_callback_from_signal(server.io_loop.stop))
+    server.io_loop.start()
 
 
 class _Download(RequestHandler):

@@ -13,7 +13,8 @@ const at = (texts, index) => (Array.isArray(texts) ? texts[index] : texts);
 function magnitude(token) {
   const [, sign, text] = /^([-+]?)(.*)$/s.exec(token);
   const negative = sign === "-";
-  if (/^(inf|infinity|nan)$/i.test(text)) return { special: text.toLowerCase().slice(0, 3), negative };
+  if (/^nan$/i.test(text)) return { special: "nan", negative: false };
+  if (/^inf(inity)?$/i.test(text)) return { special: "inf", negative };
   const power = /^2\^(-?\d{1,4})$/.exec(text);
   const hex = /^0x1(?:\.([\da-f]{0,13}))?p([-+]?\d{1,4})$/i.exec(text);
   const decimal = /^(\d+\.?\d*|\.\d+)(e[-+]?\d{1,4})?$/i.exec(text);

@@ -3,7 +3,7 @@
 import { change, html, write } from "./dom.js";
 import { NONFINITE, NORMAL, OVERFLOW, SUBNORMAL, UNDERFLOW, ZERO } from "./lookup.js";
 import { sign } from "./marks.js";
-import { power, pretty, short, spoken } from "./words.js";
+import { power, spoken } from "./words.js";
 
 export class OutcomeCard {
   constructor(store) {
@@ -59,7 +59,7 @@ function why(state, lookups, words, lost, over, spell) {
   if (!windows) return null;
   const scale = state.scale ? spell(state.scale.text, words) : spell(`2^${state.k}`, words);
   const { survive } = windows;
-  if (survive.empty) return words.say("whyNone", { scale });
+  if (survive.empty) return words.say("whyNone");
   const above = spell(survive.lower.text.split(" ")[0], words), below = spell(survive.upper.text.split(" ")[0], words);
   if (lost.length) return words.say("whyBelow", { scale, above });
   if (over.length) return words.say(survive.upperClosed ? "whyAboveClosed" : "whyAbove", { scale, below });

@@ -243,7 +243,8 @@ def test_a_gradient_far_outside_of_the_usual_octaves(token):
     mirror = LookupMirror([token])
     (gradient,) = mirror.gradients
     reach = mirror.octaves(gradient)
-    assert reach[0] < gradient["octave"] < reach[-1]
+    assert gradient["octave"] in reach
+    assert len(reach) > 12
     for octave in (reach[0], gradient["octave"], reach[-1]):
         there = mirror.moved(gradient, octave)
         value = value_of(there, mirror)

@@ -12,7 +12,7 @@ import lossscale_app
 from lossscale_app import Explorer, explorer_page
 from lossscale_app.bundle import browser_text
 from lossscale_app.links import Link
-from lossscale_app.page import DESCRIPTION, TITLE
+from lossscale_app.page import DESCRIPTION
 from lossscale_core import FORMATS, InputError
 
 from .markup import Elements
@@ -63,9 +63,8 @@ def test_the_template_names_no_host():
     assert not re.search(r"(https?:)?//[\w-]+\.\w", TEMPLATE)
 
 
-def test_a_session_has_the_title_and_one_root():
+def test_a_session_has_one_root():
     document = document_of()
-    assert document.title == TITLE
     assert len(document.roots) == 1
     assert document.template_variables["description"] == DESCRIPTION
 
