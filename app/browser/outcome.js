@@ -3,7 +3,7 @@
 import { change, html, write } from "./dom.js";
 import { NONFINITE, NORMAL, OVERFLOW, SUBNORMAL, UNDERFLOW, ZERO } from "./lookup.js";
 import { sign } from "./marks.js";
-import { power, spoken } from "./words.js";
+import { power, pretty, spoken } from "./words.js";
 
 export class OutcomeCard {
   constructor(store) {

@@ -158,6 +158,12 @@ def test_a_file_with_a_name_like_an_option(folder, monkeypatch):
     assert data("--", "-x.txt") == expected([8])
 
 
+def test_a_number_is_a_number_even_where_a_file_has_that_name(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    (folder / "8").write_text("9", "utf-8")
+    assert data("8") == expected([8])
+
+
 BAD_WORDS = {
     "no number": ["eight"],
     "nothing": [""],
@@ -283,6 +289,11 @@ def test_the_server_as_it_is_asked_for(served):
     assert list(asked["origins"]) == ["a.example", "b.example:80"]
 
 
+def test_white_space_around_a_port_is_dropped(served, monkeypatch):
+    monkeypatch.setenv("PORT", " 8123\n")
+    assert served()["port"] == 8123
+
+
 def test_the_port_of_the_environment_holds_where_none_is_given(served, monkeypatch):
     monkeypatch.setenv("PORT", "8123")
     assert served()["port"] == 8123
@@ -297,7 +308,7 @@ def test_origins_of_the_environment_join_those_given(served, monkeypatch):
     assert list(asked["origins"]) == ["d.example", "a.example", "b.example", "c.example:80"]
 
 
-BAD_PORTS = ["-1", "65536", "80.0", "http", " 80", "8_0", "٨٠", "0x50", "1" * 5000]
+BAD_PORTS = ["-1", "65536", "80.0", "http", "8 0", "8_0", "٨٠", "0x50", "1" * 5000]
 
 
 @pytest.mark.parametrize("port", BAD_PORTS)

@@ -20,10 +20,19 @@ TABLE_COLUMNS = ("gradient", "scaled", "stored", "bits", "recovered", "error", "
 #: What holds the parts of the page, and what a part may not stick out of.
 CARDS = ".card, .bar-top, .notice, dialog"
 FOCUSABLE = "a[href], button:not(:disabled), input:not(:disabled), select, textarea, [tabindex='0']"
-#: What only assistive technology gets to hear.
-UNSEEN = ".unseen, .page-title, noscript, script, style"
+#: Whether an element is there for eyes, and not only for ears or for the browser.
+SEEN = """
+(element) => {
+  if (!element.checkVisibility({ visibilityProperty: true }) || element.closest("script, style")) return false;
+  for (let part = element; part; part = part.parentElement) {
+    if (getComputedStyle(part).clipPath === "inset(50%)") return false;
+  }
+  return true;
+}
+"""
 #: What tells something by its shape and colour.
-MARKS = ".mark, .hollow, .journey-line, .crossing circle"
+MARKS = ".mark, .hollow"
+LINES = ".journey-line"
 
 # What the page shows, read in one go. Everything is looked up under the explorer's own element,
 # since in a notebook that lies in a shadow tree.
@@ -205,6 +214,7 @@ class ExplorerPage:
         """Replace the list by typing, and wait until it is shown."""
         while self.removes.count():
             self.removes.first.click()
+        self.page.wait_for_timeout(150)  # no hand is faster
         self.type_gradients(", ".join(tokens))
         self.wait_for_rows(len(tokens))
 

@@ -388,3 +388,17 @@ def test_the_hand_goes_on_while_the_server_reads(explorer: ExplorerPage, meanwhi
     explorer.type_gradients("6")
     explorer.wait_for_rows(len(wanted) + 1)
     assert explorer.state().boxes == [*wanted, "6"]
+
+
+def test_no_answer_is_held_back(explorer: ExplorerPage) -> None:
+    """However many changes the server had to take up right before it was asked."""
+    for _ in range(8):
+        explorer.begin_again()
+        explorer.page.wait_for_timeout(300)
+        explorer.server.signal("SIGSTOP")
+        explorer.removes.first.click()
+        explorer.removes.first.click()
+        explorer.type_gradients("1e-8, -3, 5")
+        explorer.server.signal("SIGCONT")
+        explorer.wait_for_rows(3)
+        assert explorer.state().boxes == ["1e−8", "−3", "5"]

@@ -147,7 +147,7 @@ def test_links_of_the_page_are_read_by_python(visitor: ExplorerPage) -> None:
 
 def random_states(count: int) -> list[dict]:
     """States of every kind, over few significands so that one set of tables has them all."""
-    rng = random.Random(1)
+    rng = random.Random(1)  # noqa: S311
     spellings = ["{p}2^{e}", "{p}1.75*2^{e}", "{p}0x1.8p{e}", "{p}0x1.91bp{e}", "{p}1.0009765625*2^{e}"]
     fixed = ["0", "-0", "inf", "-inf", "nan", "-nan", "1e-8", "-3", "0.1", "65504", "1E+5", "1e-300", "2^-1074", "2^30"]
 
@@ -377,7 +377,7 @@ def _random_link(rng: random.Random) -> str:
 
 
 def _bad_links(count: int) -> list[str]:
-    rng = random.Random(2)
+    rng = random.Random(2)  # noqa: S311
     links = list(BY_HAND)
     while len(links) < count:
         link = _random_link(rng)
