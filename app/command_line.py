@@ -13,7 +13,7 @@ import numpy as np
 
 from lossscale_app.window_report import window_data, window_text
 from lossscale_core import FORMATS, InputError, parse_numbers, read_gradients
-from lossscale_core.errors import quoted
+from lossscale_core.errors import printable, quoted
 
 DEFAULT_PORT = 5006
 _FILE_SUFFIXES = {".npy", ".npz", ".csv", ".txt"}
@@ -39,6 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except InputError as error:
         print(f"lossscale: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        return 130
     except BrokenPipeError:
         # The reader of the output is gone (`lossscale window … | head`): not our error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -49,7 +51,7 @@ class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one sentence, without the usage lines."""
 
     def error(self, message: str) -> NoReturn:
-        line = " ".join(message.split())
+        line = printable(" ".join(message.split()))
         short = line if len(line) <= 200 else f"{line[:200]}…"
         self.exit(2, f"{self.prog}: {short} (see {self.prog} --help)\n")
 
@@ -93,10 +95,10 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _serve(options: argparse.Namespace) -> int:
-    # Loading Panel takes seconds, which `lossscale window` does not need.
+    port = options.port if options.port is not None else _port_of_environment()
+    # Loading Panel takes seconds, which a refusal and `lossscale window` do not need.
     from lossscale_app.server import serve
 
-    port = options.port if options.port is not None else _port_of_environment()
     try:
         serve(port, options.address, _origins(options), options.allow_framing_by, show=not options.no_show)
     except OSError as error:

@@ -12,6 +12,7 @@ import param
 from lossscale_app.bundle import module_text
 from lossscale_app.gradients import (
     LOG2_SCALES,
+    MAX_GRADIENTS,
     Gradient,
     read_gradients,
     read_scale,
@@ -23,6 +24,9 @@ from lossscale_app.presets import BEGINNING, PRESETS
 from lossscale_app.qr import qr_data
 from lossscale_app.snippets import SNIPPETS
 from lossscale_core import FORMATS, InputError, parse_numbers
+
+#: Far more characters than a full list has; a longer text is not read.
+_LONGEST_TYPED = 4000
 
 
 class GradientList(param.List):
@@ -105,6 +109,8 @@ class Explorer(JSComponent):
     async def _answer(self, data: Any) -> None:
         match data:
             case {"gradients": list(entries), "scale": str(scale)} if all(isinstance(entry, str) for entry in entries):
+                if sum(map(len, entries)) > _LONGEST_TYPED:
+                    raise InputError(f"That is more than the {MAX_GRADIENTS} gradients that the list holds.")
                 tokens = [token for entry in entries for token, _ in parse_numbers(entry)]
                 await self._take_up({"gradients": tokens, "typed_scale": scale})
                 self._send_msg({"problem": ""})

@@ -5,6 +5,7 @@ The keys are data, which the browser's codec and the README's table share.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+import math
 import re
 from typing import Any
 from urllib.parse import parse_qsl
@@ -251,7 +252,10 @@ def link_token(token: str) -> str:
         return f"{power[1]}p{power[2]}"
     if _PLAIN.fullmatch(token):
         return token
-    digits, exponent = parse_number(token).hex().replace("+", "").split("p")
+    value = parse_number(token)
+    if not math.isfinite(value):
+        return str(value)
+    digits, exponent = value.hex().replace("+", "").split("p")
     return f"{_IDLE_ZEROS.sub('', digits)}p{exponent}"
 
 

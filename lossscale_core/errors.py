@@ -19,5 +19,17 @@ def quoted(text: object, limit: int = 60) -> str:
     Returns:
         The text between curly quotes, control characters shown as escapes.
     """
-    plain = "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(text)[: limit + 1])
+    plain = printable(str(text)[: limit + 1])
     return f"“{plain}”" if len(plain) <= limit else f"“{plain[:limit]}…”"
+
+
+def printable(text: str) -> str:
+    """Show what cannot be printed, such as control characters, as escapes.
+
+    Args:
+        text: any text.
+
+    Returns:
+        The text on one line.
+    """
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)

@@ -167,7 +167,14 @@ def test_an_overlong_link_is_not_read():
 
 @pytest.mark.parametrize(
     ("token", "written"),
-    [("2^-26", "p-26"), ("-2^3", "-p3"), ("1e-8", "1e-8"), ("1.5*2^-24", "0x1.8p-24"), ("1e+5", "0x1.86ap16")],
+    [
+        ("2^-26", "p-26"),
+        ("-2^3", "-p3"),
+        ("1e-8", "1e-8"),
+        ("1.5*2^-24", "0x1.8p-24"),
+        ("1e+5", "0x1.86ap16"),
+        ("-∞", "-inf"),
+    ],
 )
 def test_numbers_are_written_without_signs_that_links_escape(token, written):
     assert link_token(token) == written
