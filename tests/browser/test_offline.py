@@ -131,7 +131,7 @@ def test_the_orphan_is_still_right(orphan: ExplorerPage, fmt: Format) -> None:
 def test_what_is_typed_stays(orphan: ExplorerPage) -> None:
     before = orphan.state().boxes
     sentence = "New numbers are read by the server, and it is gone; what was typed stays here until it is back."
-    for field, text in ((orphan.add_field, "2^-27, 5"), (orphan.scale_field, "1000")):
+    for field, text in ((orphan.add_field, "2^-27, 1.1"), (orphan.scale_field, "1000")):
         field.fill(text)
         field.press("Enter")
         expect(orphan.problem).to_have_text(sentence)
@@ -139,11 +139,23 @@ def test_what_is_typed_stays(orphan: ExplorerPage) -> None:
         expect(field).to_have_attribute("aria-invalid", "true")
         expect(field).to_have_accessible_description(sentence)
     assert orphan.state().boxes == before
-    orphan.retype(0, "7")
-    expect(orphan.boxes.first).to_have_value("7")
+    orphan.retype(0, "1.1")
+    expect(orphan.boxes.first).to_have_value("1.1")
     expect(orphan.problem).to_have_text(sentence)
     orphan.boxes.first.press("Escape")
     assert orphan.state().boxes == before
+
+
+def test_numbers_whose_tables_are_here_need_no_server(orphan: ExplorerPage) -> None:
+    orphan.type_gradients("2^-30; -4")
+    orphan.wait_for_rows(len(AWKWARD) + 2)
+    orphan.type_scale("2^5")
+    expect(orphan.scale_field).to_have_value("")
+    orphan.format("FP16")
+    check(orphan.state(), [*AWKWARD, "2^-30", "-4"], 5, FORMATS["fp16"])
+    for _ in range(2):
+        orphan.removes.last.click()
+    check(orphan.state(), AWKWARD, 5, FORMATS["fp16"])
 
 
 def test_the_orphan_keeps_dragging_and_trying(orphan: ExplorerPage) -> None:
