@@ -114,8 +114,10 @@ class Explorer(JSComponent):
                 tokens = [token for entry in entries for token, _ in parse_numbers(entry)]
                 await self._take_up({"gradients": tokens, "typed_scale": scale})
                 self._send_msg({"problem": ""})
-            case {"link": str(link)}:
+            case {"link": str(link), **rest}:
                 opened = read_link(link)
+                if opened.ignored and rest.get("whole") is True:
+                    return
                 state = {**DEFAULTS, **opened.params}
                 # Whether the page is embedded, and what it hides, is settled when it opens.
                 await self._take_up({name: state[name] for name in DEFAULTS if name not in ("embed", "hide")})

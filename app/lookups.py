@@ -130,7 +130,7 @@ def _track(significand: float, octaves: range, scale: Fraction | None) -> dict[s
     scaled = [exact * factor * Fraction(2) ** n for n in rows]
     return {
         "significand": significand,
-        "hex": significand.hex().split("p")[0].removesuffix(".0000000000000"),
+        "hex": significand.hex().split("p")[0].rstrip("0").rstrip("."),
         "octave": octaves[0],
         "values": _texts(values),
         "valueLog2": [log2(value) for value in values],

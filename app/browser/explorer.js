@@ -14,7 +14,7 @@ export function render({ model, el }) {
   const rows = JSON.parse(model.rows);
   const words = new Words(setup.messages, setup.language);
   const lookups = new Lookups(JSON.parse(model.tracks), setup.formats, setup.scaleTexts);
-  const codec = new LinkCodec(setup.linkKeys, lookups, setup);
+  const codec = new LinkCodec(setup.linkKeys, lookups, setup, rows.scale);
   const given = {
     gradients: rows.gradients, scale: rows.scale, k: model.log2_scale, format: model.format, selected: model.selected,
     theme: model.theme, embed: model.embed, hide: model.hide,
@@ -42,7 +42,7 @@ function listen(model, store, page) {
   }));
   for (const [name, key] of [["log2_scale", "k"], ["format", "format"], ["selected", "selected"], ["theme", "theme"]]) {
     model.on(name, () => {
-      if (store.state[key] !== model[name]) store.act(key === "k" ? { k: model[name], scale: null } : { [key]: model[name] });
+      if (store.state[key] !== model[name]) store.act(key === "k" && !model.typed_scale ? { k: model[name], scale: null } : { [key]: model[name] });
     });
   }
   model.on("msg:custom", (message) => {

@@ -5,7 +5,7 @@ import { power } from "./words.js";
 
 // Layouts tighter than the roomy one, down to the essential strip.
 const TIGHTER = ["compact", "dense", "strip"];
-const PACE = 200, LONGEST_LINK = 4000;
+const PACE = 200;
 
 export class Frame {
   constructor(page, framed) {
@@ -107,10 +107,15 @@ export class Frame {
     if (source !== parent || data?.namespace !== "lossscale") return;
     if (data.type === "get") this.tell("state", { state: this.publicState() });
     if (data.type === "reset") this.page.store.begin(this.page.setup.beginning);
-    if (data.type === "set" && this.isLink(data.link)) this.page.goTo(data.link);
+    if (data.type === "set" && typeof data.link === "string") this.set(data.link);
   }
 
-  isLink(link) {
-    return typeof link === "string" && link.length <= LONGEST_LINK && this.page.codec.read(link).ignored.length === 0;
+  // A link with any part that is bad changes nothing; Python tells where the numbers are its to read.
+  set(link) {
+    const { page } = this;
+    const { ignored, unread } = page.codec.read(link);
+    if (ignored.length) return;
+    if (!unread.length) page.goTo(link);
+    else if (page.store.online) page.store.model.send_msg({ link, whole: true });
   }
 }

@@ -16,10 +16,8 @@ export class GradientList {
     this.scaleField = html("input", {
       class: "field", id: "lse-scale", type: "text", autocomplete: "off", autocapitalize: "off", spellcheck: "false", placeholder: "1000",
     });
-    this.addForm = html("form", { class: "entry", onsubmit: (event) => this.add(event) },
-      html("label", { for: "lse-add" }, words.say("addLabel")), this.field, html("button", { type: "submit" }, words.say("addButton")));
-    this.scaleForm = html("form", { class: "entry", onsubmit: (event) => this.typeScale(event) },
-      html("label", { for: "lse-scale" }, words.say("scaleLabel")), this.scaleField, html("button", { type: "submit" }, words.say("scaleButton")));
+    this.addForm = entry(this.field, words.say("addLabel"), words.say("addButton"), () => this.add());
+    this.scaleForm = entry(this.scaleField, words.say("scaleLabel"), words.say("scaleButton"), () => this.typeScale());
     this.field.addEventListener("paste", (event) => this.paste(event));
     this.problem = html("p", { class: "problem", role: "alert", id: "lse-problem" });
     this.forms = html("div", { class: "entries" }, this.addForm, this.scaleForm, this.elsewhere(), this.problem);
@@ -82,8 +80,7 @@ export class GradientList {
     if (box.getRootNode().activeElement !== box) box.value = pretty(this.store.lookups.name(this.store.state.gradients[index]));
   }
 
-  add(event) {
-    event.preventDefault();
+  add() {
     const { store } = this;
     if (this.field.value.trim() === "") return this.field.focus();
     return store.typeGradients(splice(store.state.gradients, store.state.gradients.length, 0, this.field.value), this.field);
@@ -97,8 +94,7 @@ export class GradientList {
     this.field.setRangeText(text.trim().replace(/\s*[\r\n]+\s*/g, ", "), this.field.selectionStart, this.field.selectionEnd, "end");
   }
 
-  typeScale(event) {
-    event.preventDefault();
+  typeScale() {
     if (this.scaleField.value.trim() !== "") this.store.typeScale(this.scaleField.value.trim(), this.scaleField);
   }
 
@@ -110,6 +106,12 @@ export class GradientList {
     }
   }
 }
+
+// A labelled box and its button. Not a form: a sandboxed frame may not be allowed to submit one.
+const entry = (field, label, button, enter) => {
+  field.addEventListener("keydown", (event) => { if (event.key === "Enter") enter(); });
+  return html("div", { class: "entry" }, html("label", { for: field.id }, label), field, html("button", { type: "button", onclick: enter }, button));
+};
 
 const splice = (gradients, start, count, text) => {
   const tokens = gradients.map((gradient) => gradient.token);

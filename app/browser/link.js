@@ -3,8 +3,9 @@
 const POWER = /^(-?)2\^(-?\d+)$/, LINK_POWER = /^(-?)p(-?\d+)$/, PLAIN = /^[0-9A-Za-z.-]+$/;
 
 export class LinkCodec {
-  constructor(keys, lookups, { presets, beginning }) {
-    Object.assign(this, { keys, lookups, presets });
+  // `scale` is the typed scale the page came with, whose tables are here.
+  constructor(keys, lookups, { presets, beginning }, scale) {
+    Object.assign(this, { keys, lookups, presets, scale });
     this.defaults = { ...begin(beginning), selected: 0, theme: "auto", embed: false, hide: [] };
   }
 
@@ -22,6 +23,7 @@ export class LinkCodec {
   // read, since the tables of its numbers are not here.
   read(link) {
     const state = { ...this.defaults }, ignored = [], unread = [];
+    if (link.length > LONGEST_LINK) return { state, ignored: [link], unread };
     const pairs = [...new URLSearchParams(link.replace(/^[?#]+/, ""))];
     for (const [name, value] of pairs.sort((a, b) => (b[0] === "s") - (a[0] === "s"))) {
       const key = this.keys.find((each) => each.name === name);
@@ -43,7 +45,10 @@ export class LinkCodec {
     if (key.name === "s") return this.scenario(value);
     switch (key.param) {
       case "gradients": return this.gradients(value);
-      case "typed_scale": return undefined;
+      case "typed_scale": {
+        if (!PLAIN.test(value)) return null;
+        return this.scale?.link === value ? { scale: this.scale } : undefined;
+      }
       case "log2_scale": case "selected": {
         if (!/^-?\d{1,3}$/.test(value) || value < key.bounds[0] || value > key.bounds[1]) return null;
         return key.param === "selected" ? { selected: value - 1 } : { k: Number(value), scale: null };
@@ -82,6 +87,7 @@ export class LinkCodec {
 const begin = ({ gradients, k, format }) => ({ gradients, k, format, scale: null });
 
 export const MOST_GRADIENTS = 12;
+export const LONGEST_LINK = 4000;
 
 const DEFAULT_GRADIENTS = "p-26,p3";
 

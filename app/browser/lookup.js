@@ -11,19 +11,28 @@ export const OUTCOMES = ["zero", "underflow", "subnormal", "normal", "overflow",
 const at = (texts, index) => (Array.isArray(texts) ? texts[index] : texts);
 // A number as JavaScript reads it, to the nearest double like Python; null where only Python can tell.
 function magnitude(token) {
-  const [, sign, text] = /^([-+]?)(.*)$/s.exec(token);
+  const [, sign, text] = /^([-+]?)(.*)$/s.exec(plainly(token));
   const negative = sign === "-";
   if (/^nan$/i.test(text)) return { special: "nan", negative: false };
   if (/^inf(inity)?$/i.test(text)) return { special: "inf", negative };
-  const power = /^2\^(-?\d{1,4})$/.exec(text);
+  const power = /^(?:(\d+\.?\d*|\.\d+)\*)?2\^(-?\d{1,4})$/.exec(text);
   const hex = /^0x1(?:\.([\da-f]{0,13}))?p([-+]?\d{1,4})$/i.exec(text);
   const decimal = /^(\d+\.?\d*|\.\d+)(e[-+]?\d{1,4})?$/i.exec(text);
   let size = NaN;
-  if (power) size = 2 ** Number(power[1]);
+  if (power) size = Number(power[1] ?? 1) * 2 ** Number(power[2]);
   else if (hex) size = Number(`0x1${hex[1] ?? ""}`) * 2 ** (Number(hex[2]) - 4 * (hex[1] ?? "").length);
   else if (decimal) size = Number(text);
   if (decimal && !/[1-9]/.test(decimal[1])) return { special: "0.0", negative };
   return size > 0 && size < Infinity ? { size, negative } : null;
+}
+
+const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+
+// One spelling for what people write in several: 2⁻³⁰, 2**-30, −3, 1.5·2^-24.
+function plainly(token) {
+  return token
+    .replace(/([⁻⁺]?)([⁰¹²³⁴⁵⁶⁷⁸⁹]+)/g, (_, sign, raised) => `^${sign === "⁻" ? "-" : ""}${[...raised].map((digit) => RAISED.indexOf(digit)).join("")}`)
+    .replace(/−/g, "-").replace(/\*\*/g, "^").replace(/[·×]/g, "*");
 }
 
 function exponentOf(size) {

@@ -84,7 +84,7 @@ export function spokenOutcome(state, lookups, words) {
   const number = lookups.scaleText(state);
   const scale = state.scale ? words.say("spokenTyped", { scale: spoken(number, words) }) : words.say("spokenScale", { power: spoken(`2^${state.k}`, words), scale: spoken(number, words) });
   const { title } = outcomeText(state, lookups, words, spoken);
-  return words.say("spokenValue", { scale, outcome: lowered(title.replace(/^\P{L}+(?=\p{L})/u, "")) });
+  return words.say("spokenValue", { scale, outcome: lowered(title.replace(/^[✓✕▲■]\s/u, "")) });
 }
 
 const lowered = (text) => text.charAt(0).toLowerCase() + text.slice(1);

@@ -16,6 +16,9 @@ import { pretty, scaleEquation } from "./words.js";
 
 const QUIET = 600;
 
+// A notice stays a notice: so many parts of a bad link, and so much of each.
+const MOST_NAMED = 6, LONGEST_NAMED = 48;
+
 export class Page {
   constructor(store, setup, codec, isPage) {
     Object.assign(this, { store, setup, codec, isPage });
@@ -190,6 +193,7 @@ export class Page {
     store.online = false;
     const again = html("button", { type: "button", onclick: () => this.reconnect() }, store.words.say("reconnect"));
     this.notice.replaceChildren(store.words.say("offline"), " ", setup.live.asks ? again : "");
+    this.frame.refit();
   }
 
   // The state is in the link, so a new session can take it up; but only once there is a server to give one.
@@ -203,8 +207,12 @@ export class Page {
     }
   }
 
-  ignored(parts) {
-    if (parts?.length) write(this.notice, this.store.words.say("ignored", { n: parts.length, parts: parts.join(", ") }));
+  ignored(parts = []) {
+    if (!this.store.online && !this.store.model.saved) return;
+    const named = parts.slice(0, MOST_NAMED).map((part) => (part.length > LONGEST_NAMED ? `${part.slice(0, LONGEST_NAMED)}…` : part));
+    if (parts.length > MOST_NAMED) named.push("…");
+    write(this.notice, parts.length ? this.store.words.say("ignored", { n: parts.length, parts: named.join(", ") }) : "");
+    this.frame.refit();
   }
 
   link(changes = {}) {
@@ -231,7 +239,8 @@ export class Page {
   hashChanged() {
     const { hash } = location;
     if (history.state?.lossscale || !hash.includes("=")) return;
-    this.timeline.adopt({ ...this.store.state, ...this.codec.read(hash).state });
+    const { state, unread } = this.codec.read(hash);
+    this.timeline.adopt({ ...this.store.state, ...state }, unread.length > 0);
     this.goTo(hash);
   }
 
@@ -245,9 +254,12 @@ export class Page {
     const typing = event.target.matches?.("input[type=text], textarea");
     if (typing || !(event.ctrlKey || event.metaKey) || event.altKey) return;
     const key = event.key.toLowerCase();
-    if (key === "y" || (key === "z" && event.shiftKey)) this.timeline.redo();
-    else if (key === "z") this.timeline.undo();
-    else return;
+    const redo = key === "y" || (key === "z" && event.shiftKey);
+    if (!redo && key !== "z") return;
     event.preventDefault();
+    // What is still settling is a decision too.
+    this.store.rest();
+    if (redo) this.timeline.redo();
+    else this.timeline.undo();
   }
 }

@@ -22,6 +22,7 @@ export class Store {
 
   pick(index) {
     if (index === this.state.selected || index >= this.state.gradients.length) return;
+    if (this.timer) this.rest();
     this.act({ selected: index }, "drag");
     this.page.noted();
   }
@@ -48,8 +49,8 @@ export class Store {
   restore(state) {
     const known = state.gradients.every(({ key }) => this.lookups.tracks[key] && (!state.scale || this.lookups.tracks[key + state.scale.key] || this.lookups.tracks[key].special));
     if (known) return this.act(state);
-    this.act({ k: state.k, format: state.format, theme: state.theme });
-    return this.ask(state.gradients.map(({ token }) => token), state.scale?.token ?? "", null);
+    this.restoring = state;
+    return this.online ? this.model.send_msg({ gradients: state.gradients.map(({ token }) => token), scale: state.scale?.token ?? "" }) : null;
   }
 
   typeGradients(tokens, box) {
@@ -65,13 +66,15 @@ export class Store {
     if (!this.online) return this.readAlone(gradients, scale, box);
     this.rest();
     this.asking = box;
+    this.typing = true;
     return this.model.send_msg({ gradients, scale });
   }
 
   // Without Python only numbers whose tables are here can be read.
   readAlone(entries, scale, box) {
     const tokens = entries.flatMap((entry) => entry.split(/[\s,;]+/).filter(Boolean));
-    const gradients = tokens.map((token) => this.lookups.find(token));
+    const listed = new Map(this.state.gradients.map((gradient) => [gradient.token, gradient]));
+    const gradients = tokens.map((token) => listed.get(token) ?? this.lookups.find(token));
     const newScale = scale === (this.state.scale?.token ?? "") ? {} : this.slidingScale(scale);
     if (!gradients.every(Boolean) || gradients.length > MOST_GRADIENTS || !newScale) return this.page.alone(box);
     const selected = Math.min(this.state.selected, Math.max(0, gradients.length - 1));
@@ -91,16 +94,20 @@ export class Store {
     this.page.problem(problem, this.asking);
     if (problem === "") this.page.taken(this.asking);
     this.asking = null;
+    // The rows of an answer come with it, and are taken up just after.
+    setTimeout(() => { this.typing = false; });
   }
 
   // New rows from Python: an answer, or something set there; not the echo of what was sent from here.
   arrived({ gradients, scale }) {
     const echo = this.sent.indexOf(fingerprint(gradients, scale));
     if (echo >= 0) return void this.sent.splice(0, echo + 1);
-    const before = this.state;
-    const grown = gradients.length > before.gradients.length;
-    const selected = grown ? gradients.length - 1 : Math.max(0, Math.min(before.selected, gradients.length - 1));
-    return this.act({ gradients, scale, selected, k: scale ? nearest(scale) : before.k });
+    const { restoring, typing, state } = this;
+    this.restoring = null;
+    if (restoring) return this.act({ ...restoring, gradients, scale });
+    const last = gradients.length - 1;
+    const selected = typing && gradients.length > state.gradients.length ? last : Math.max(0, Math.min(typing ? state.selected : this.model.selected, last));
+    return this.act({ gradients, scale, selected, k: scale ? nearest(scale) : state.k });
   }
 
   restSoon() {
@@ -110,6 +117,7 @@ export class Store {
 
   rest() {
     clearTimeout(this.timer);
+    this.timer = null;
     if (this.online) this.send();
     this.page.rested();
   }

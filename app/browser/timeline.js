@@ -32,15 +32,21 @@ export class Timeline {
     if (this.dragged) this.put("replaceState", this.index, this.write({ ...state, ...before }));
     this.dragged = false;
     if (same(now, before)) return;
+    if (this.unfinished) {
+      this.unfinished = false;
+      this.note(state);
+      return;
+    }
     this.entries.length = this.index + 1;
     this.entries.push(now);
     this.index += 1;
     this.put("pushState", this.index, this.write(state));
   }
 
-  // An entry that the browser made is given the state it stands for.
-  adopt(state) {
+  // An entry that the browser made is given the state it stands for; `unfinished` while Python still reads it.
+  adopt(state, unfinished) {
     this.index += 1;
+    this.unfinished = unfinished;
     this.entries.length = this.index;
     this.note(state);
   }
@@ -61,7 +67,8 @@ export class Timeline {
 
   go(step) {
     const goal = this.index + step;
-    if (!this.entries[goal]) return;
+    // After a reload the entries before this one are the browser's to give back.
+    if (!this.entries[goal] && !(this.owned && step < 0 && goal >= 0)) return;
     if (this.owned) history.go(step);
     else this.arrived({ index: goal, state: this.entries[goal] });
   }

@@ -177,6 +177,7 @@ export class WindowChart {
     const place = this.axis.clamp(here), x = this.axis.x(place);
     const beyond = here < this.axis.from ? "◂ " : "", after = here > this.axis.to ? " ▸" : "";
     write(this.bubble, beyond + scaleEquation(state, lookups, words) + after);
+    if (!state.scale && this.bubble.offsetWidth > this.element.clientWidth) write(this.bubble, `S = ${power(state.k)}`);
     const half = this.bubble.offsetWidth / 2;
     this.bubble.style.left = `${Math.max(half, Math.min(this.element.clientWidth - half, x)) - half}px`;
     change(this.line, { x1: x, x2: x, "data-log2": here });

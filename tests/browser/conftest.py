@@ -3,13 +3,16 @@
 from collections.abc import Callable, Iterator
 import os
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 import pytest
 
 from .launch import NoBrowserError, Server, launch_chromium, serving
 from .pages import DESKTOP, PHONE, ExplorerPage, open_page
 
 _FAILED = pytest.StashKey[bool]()
+
+# A machine with other things to do is slow, and not wrong.
+expect.set_options(timeout=10_000)
 
 
 @pytest.hookimpl(wrapper=True)

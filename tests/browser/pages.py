@@ -220,7 +220,7 @@ class ExplorerPage:
 
     def wait_for_rows(self, count: int) -> None:
         """Wait until the list holds so many gradients."""
-        expect(self.root.locator("tbody tr")).to_have_count(count, timeout=10_000)
+        expect(self.root.locator("tbody tr")).to_have_count(count)
 
     def wait_for_problem(self) -> str:
         """Wait until the page says what is wrong with what was typed."""
@@ -264,7 +264,7 @@ class ExplorerPage:
 def open_page(browser: Browser, server: Server, **options: object) -> ExplorerPage:
     """Open the explorer in a page of its own, with what Playwright calls options of a context."""
     context = browser.new_context(**{"viewport": DESKTOP, **options})
-    context.set_default_timeout(10_000)
+    context.set_default_navigation_timeout(60_000)
     return ExplorerPage(context.new_page(), server).open()
 
 

@@ -126,7 +126,7 @@ def test_links_of_the_page_are_read_by_python(visitor: ExplorerPage) -> None:
     visitor.press("ArrowLeft", "ArrowLeft")
     visitor.slider.focus()
     visitor.press("PageUp", "ArrowRight")
-    visitor.page.wait_for_function("location.search.includes('k=5')")
+    visitor.page.wait_for_function("() => location.search.includes('k=5')")
     link = share_link(visitor).removeprefix(f"{visitor.server.url}/")
     assert link == visitor.page.evaluate("location.search")
     read = read_link(link)
