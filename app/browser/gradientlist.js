@@ -3,8 +3,6 @@
 import { change, html, write } from "./dom.js";
 import { pretty } from "./words.js";
 
-const MOST = 12;
-
 export class GradientList {
   constructor(store) {
     const { words } = store;
@@ -43,13 +41,10 @@ export class GradientList {
       const [box, remove] = row.children;
       box.style.width = `${labelWidth - 10 * unit}px`;
       const name = pretty(this.store.lookups.name(gradient));
-      if (document.activeElement !== box && row.getRootNode().activeElement !== box) box.value = name;
+      if (row.getRootNode().activeElement !== box) this.settle(box);
       change(box, { "aria-label": this.store.words.say("gradientName", { index: index + 1, name }) });
       change(remove, { "aria-label": this.store.words.say("remove", { name }), title: this.store.words.say("remove", { name }) });
     });
-    const full = state.gradients.length >= MOST;
-    this.field.disabled = full;
-    this.addForm.lastChild.disabled = full;
   }
 
   row(index) {
@@ -57,10 +52,16 @@ export class GradientList {
     const commit = () => {
       const text = box.value.trim();
       const gradient = store.state.gradients[index];
-      if (!gradient) return;
-      if (text === gradient.token || text === pretty(store.lookups.name(gradient))) this.settleBox(box, index);
-      else if (text === "") store.removeGradient(index);
-      else store.typeGradients(splice(store.state.gradients, index, 1, text), box);
+      // What was asked and refused stays in the box, and is not asked again unchanged.
+      if (!gradient || text === box.dataset.asked) return;
+      if (text === gradient.token || text === pretty(store.lookups.name(gradient))) this.settle(box);
+      else if (text === "") {
+        store.removeGradient(index);
+        this.settle(box);
+      } else {
+        box.dataset.asked = text;
+        store.typeGradients(splice(store.state.gradients, index, 1, text), box);
+      }
     };
     const box = html("input", {
       class: "gradient-box", type: "text", autocomplete: "off", autocapitalize: "off", spellcheck: "false",
@@ -68,16 +69,33 @@ export class GradientList {
       onblur: () => { commit(); },
       onkeydown: (event) => {
         if (event.key === "Enter") { event.preventDefault(); commit(); }
-        if (event.key === "Escape") { box.value = store.state.gradients[index].token; store.problem(""); box.blur(); }
+        if (event.key === "Escape") { this.settle(box); store.page.problem(""); box.blur(); }
       },
     });
-    const remove = html("button", { class: "remove", type: "button", onclick: () => store.removeGradient(index) }, "×");
+    const remove = html("button", { class: "remove", type: "button", onclick: () => this.remove(index) }, "×");
     return html("div", { class: "row-label" }, box, remove);
   }
 
-  settleBox(box, index) {
-    box.removeAttribute("aria-invalid");
-    if (box.getRootNode().activeElement !== box) box.value = pretty(this.store.lookups.name(this.store.state.gradients[index]));
+  // Show in a box what its row holds now: as it was typed while the reader is in it, else as it is named.
+  settle(box) {
+    const gradient = this.store.state.gradients[[...this.rows.children].indexOf(box.parentNode)];
+    delete box.dataset.asked;
+    change(box, { "aria-invalid": null, "aria-describedby": null });
+    if (gradient) box.value = box.getRootNode().activeElement === box ? gradient.token : pretty(this.store.lookups.name(gradient));
+  }
+
+  // The focus goes on to the next row, or to the box for new ones.
+  remove(index) {
+    this.store.removeGradient(index);
+    const left = this.rows.children;
+    const next = left.length ? left[Math.min(index, left.length - 1)].lastChild : this.field;
+    next.focus();
+  }
+
+  // What was typed in a box has been read.
+  taken(box) {
+    if (box === this.field || box === this.scaleField) box.value = "";
+    else if (box && this.rows.contains(box)) this.settle(box);
   }
 
   add() {

@@ -8,18 +8,19 @@ export function draggable(element, { pixels, direction = 1, octave, move, rest, 
   element.addEventListener("pointerdown", (event) => {
     if (event.button !== 0) return;
     start = { x: event.clientX, octave: octave() };
-    element.setPointerCapture(event.pointerId);
+    // The hand is followed on the window, since what it holds can be drawn anew under it.
+    addEventListener("pointermove", follow);
+    addEventListener("pointerup", drop);
+    addEventListener("pointercancel", drop);
     pick();
   });
-  element.addEventListener("pointermove", (event) => {
-    if (start) move(start.octave + direction * Math.round((event.clientX - start.x) / pixels()));
-  });
+  const follow = (event) => move(start.octave + direction * Math.round((event.clientX - start.x) / pixels()));
   const drop = () => {
-    if (start) rest();
-    start = null;
+    removeEventListener("pointermove", follow);
+    removeEventListener("pointerup", drop);
+    removeEventListener("pointercancel", drop);
+    rest();
   };
-  element.addEventListener("pointerup", drop);
-  element.addEventListener("pointercancel", drop);
   element.addEventListener("keydown", (event) => {
     const step = STEPS[event.key];
     if (step === undefined || event.ctrlKey || event.metaKey || event.altKey) return;

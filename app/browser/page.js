@@ -175,7 +175,7 @@ export class Page {
   }
 
   taken(box) {
-    if (box === this.list.field || box === this.list.scaleField) box.value = "";
+    this.list.taken(box);
   }
 
   problem(sentence, box = null) {

@@ -66,7 +66,7 @@ export class Store {
     if (!this.online) return this.readAlone(gradients, scale, box);
     this.rest();
     this.asking = box;
-    this.typing = true;
+    this.typing = this.state.gradients;
     return this.model.send_msg({ gradients, scale });
   }
 
@@ -95,7 +95,7 @@ export class Store {
     if (problem === "") this.page.taken(this.asking);
     this.asking = null;
     // The rows of an answer come with it, and are taken up just after.
-    setTimeout(() => { this.typing = false; });
+    setTimeout(() => { this.typing = null; });
   }
 
   // New rows from Python: an answer, or something set there; not the echo of what was sent from here.
@@ -105,9 +105,10 @@ export class Store {
     const { restoring, typing, state } = this;
     this.restoring = null;
     if (restoring) return this.act({ ...restoring, gradients, scale });
-    const last = gradients.length - 1;
-    const selected = typing && gradients.length > state.gradients.length ? last : Math.max(0, Math.min(typing ? state.selected : this.model.selected, last));
-    return this.act({ gradients, scale, selected, k: scale ? nearest(scale) : state.k });
+    const now = typing && typing !== state.gradients ? merged(state.gradients, typing, gradients) : gradients;
+    const last = now.length - 1;
+    const selected = typing && now.length > state.gradients.length ? last : Math.max(0, Math.min(typing ? state.selected : this.model.selected, last));
+    return this.act({ gradients: now, scale, selected, k: scale ? nearest(scale) : state.k });
   }
 
   restSoon() {
@@ -133,6 +134,19 @@ export class Store {
       if (this.model[name] !== value) this.model[name] = value;
     }
   }
+}
+
+// What Python read, put into a list that has changed since it was asked: `before` is the list it was asked with.
+function merged(now, before, read) {
+  const same = (a, b) => a.token === b.token;
+  let start = 0, end = 0;
+  while (start < Math.min(before.length, read.length) && same(before[start], read[start])) start += 1;
+  while (end < Math.min(before.length, read.length) - start && same(before.at(-1 - end), read.at(-1 - end))) end += 1;
+  const replaced = before.slice(start, before.length - end), added = read.slice(start, read.length - end);
+  const place = replaced.length ? now.indexOf(replaced[0]) : -1;
+  const list = [...now];
+  list.splice(place < 0 ? now.length : place, place < 0 ? 0 : replaced.length, ...added);
+  return list.slice(0, MOST_GRADIENTS);
 }
 
 const fingerprint = (gradients, scale) => JSON.stringify([gradients.map((gradient) => gradient.token), scale?.token ?? ""]);

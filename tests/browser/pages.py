@@ -125,10 +125,11 @@ class ExplorerPage:
         self.scale_button = root.get_by_role("button", name="Set", exact=True)
         self.reset = root.get_by_role("button", name="Reset", exact=True)
         self.journey_choice = root.get_by_label("Gradient whose journey is shown", exact=True)
-        self.problem = root.get_by_role("alert")
+        self.problem = root.locator(".problem[role=alert]")
         self.notice = root.locator(".notice")
         self.status = root.locator(".unseen[role=status]")
         self.tries = root.locator(".try button")
+        self.share = root.get_by_role("button", name="Share", exact=True)
 
     def open(self) -> "ExplorerPage":
         """Load the page and wait until it can be used."""
@@ -148,6 +149,7 @@ class ExplorerPage:
                 box.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true }));
                 box.blur();
                 for (const field of root.querySelectorAll(".field")) field.value = "";
+                root.querySelector("dialog").close();
                 root.querySelector(".choice.theme [value=auto]").click();
                 root.querySelector(".reset").click();
                 scrollTo(0, 0);

@@ -31,6 +31,11 @@ def empty_list(explorer: ExplorerPage) -> None:
     explorer.removes.first.click()
 
 
+def open_share(explorer: ExplorerPage) -> None:
+    explorer.share.click()
+    explorer.root.locator("dialog svg").wait_for()
+
+
 def show_no_window(explorer: ExplorerPage) -> None:
     explorer.try_it("Save both at once?")
 
@@ -44,6 +49,7 @@ STATES: dict[str, Callable[[ExplorerPage], object]] = {
     "no window": show_no_window,
     "error": show_error,
     "emptied list": empty_list,
+    "sharing": open_share,
 }
 #: Outcomes that a bar shows with a pattern, too.
 HATCHED = ("underflow", "subnormal", "overflow", "nonfinite")
