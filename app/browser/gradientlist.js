@@ -1,6 +1,7 @@
 // The list of gradients as people edit it: a box a row, beside its bar, and a box for new ones.
 
 import { change, html, write } from "./dom.js";
+import { MOST_GRADIENTS } from "./link.js";
 import { pretty } from "./words.js";
 
 export class GradientList {
@@ -41,10 +42,13 @@ export class GradientList {
       const [box, remove] = row.children;
       box.style.width = `${labelWidth - 10 * unit}px`;
       const name = pretty(this.store.lookups.name(gradient));
-      if (row.getRootNode().activeElement !== box) this.settle(box);
+      if (row.getRootNode().activeElement !== box && !box.dataset.asked) this.settle(box);
       change(box, { "aria-label": this.store.words.say("gradientName", { index: index + 1, name }) });
       change(remove, { "aria-label": this.store.words.say("remove", { name }), title: this.store.words.say("remove", { name }) });
     });
+    const full = state.gradients.length >= MOST_GRADIENTS;
+    this.field.disabled = full;
+    this.addForm.lastChild.disabled = full;
   }
 
   row(index) {
@@ -82,6 +86,11 @@ export class GradientList {
     delete box.dataset.asked;
     change(box, { "aria-invalid": null, "aria-describedby": null });
     if (gradient) box.value = box.getRootNode().activeElement === box ? gradient.token : pretty(this.store.lookups.name(gradient));
+  }
+
+  // A new beginning takes back what was typed and could not be read.
+  forget() {
+    for (const row of this.rows.children) this.settle(row.firstChild);
   }
 
   // The focus goes on to the next row, or to the box for new ones.

@@ -43,6 +43,7 @@ export class Store {
   begin({ gradients, format, k }) {
     this.page.problem("");
     this.act({ gradients, format, k, scale: null, selected: 0 });
+    this.page.list.forget();
   }
 
   // A state from the history: its tables are here, or Python makes them again.
