@@ -17,7 +17,7 @@ import { pretty, scaleEquation } from "./words.js";
 const QUIET = 600;
 
 // A notice stays a notice: so many parts of a bad link, and so much of each.
-const MOST_NAMED = 6, LONGEST_NAMED = 48;
+const MOST_NAMED = 6, LONGEST_NAMED = 80;
 
 export class Page {
   constructor(store, setup, codec, isPage) {

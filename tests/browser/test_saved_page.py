@@ -154,7 +154,7 @@ def test_without_a_live_app_share_gives_the_file(open_at: Callable[..., Explorer
 @pytest.mark.parametrize(
     "text",
     # The page itself writes 2⁻³⁰, −3 and 1.75·2⁻²⁴, the last as 1.75*2^-24 in its box.
-    ["2^-30", "2⁻³⁰", "p-30", "2**-30", "0x1p-30", "-2^-30", "1.75*2^-24", "3", "-3", "−3", "0.5", "0", "nan"],
+    ["2^-30", "2⁻³⁰", "2**-30", "0x1p-30", "-2^-30", "1.75*2^-24", "3", "-3", "−3", "0.5", "0", "nan"],
 )
 def test_known_numbers_can_be_typed(saved: ExplorerPage, text: str) -> None:
     saved.type_gradients(text)
