@@ -145,10 +145,12 @@ def read_link(link: str | Iterable[tuple[str, str]]) -> Link:
         The params to set, and what was ignored.
     """
     if isinstance(link, str):
-        link = parse_qsl(link[: _LONGEST_LINK + 1].lstrip("?#"), keep_blank_values=True)
+        if len(link) > _LONGEST_LINK:
+            return Link(ignored=(link[:40] + "…",))
+        link = parse_qsl(link.lstrip("?#"), keep_blank_values=True)
     pairs = list(link)
     if sum(len(name) + len(value) + 1 for name, value in pairs) > _LONGEST_LINK:
-        return Link(ignored=(f"{pairs[0][0]}={pairs[0][1]}…"[:_LONGEST_LINK],))
+        return Link(ignored=(f"{pairs[0][0]}={pairs[0][1]}"[:40] + "…",))
     params: dict[str, Any] = {}
     ignored: list[str] = []
     for name, value in sorted(pairs, key=lambda pair: pair[0] != "s"):

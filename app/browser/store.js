@@ -104,7 +104,9 @@ export class Store {
     const echo = this.sent.indexOf(fingerprint(gradients, scale));
     if (echo >= 0) return void this.sent.splice(0, echo + 1);
     const { restoring, typing, state } = this;
-    this.restoring = null;
+    // Two changes in one message are both seen as the last one.
+    if (!restoring && fingerprint(gradients, scale) === fingerprint(state.gradients, state.scale)) return undefined;
+    this.restoring = this.typing = null;
     if (restoring) return this.act({ ...restoring, gradients, scale });
     const now = typing && typing !== state.gradients ? merged(state.gradients, typing, gradients) : gradients;
     const last = now.length - 1;
