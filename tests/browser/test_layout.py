@@ -69,22 +69,6 @@ def test_scenarios_and_sentences_fit(explorer: ExplorerPage, width: int) -> None
     assert (overflow(explorer), cut_off(explorer), sticking_out(explorer)) == (0, [], [])
 
 
-@pytest.mark.parametrize("width", [320, 1280])
-def test_text_grows_with_the_readers_setting(explorer: ExplorerPage, width: int) -> None:
-    resize(explorer, width)
-    size = "parseFloat(getComputedStyle(document.querySelector('.lossscale')).fontSize)"
-    before = explorer.page.evaluate(size)
-    explorer.page.evaluate("document.documentElement.style.fontSize = '200%'")
-    try:
-        explorer.settle()
-        assert explorer.page.evaluate(size) >= 1.5 * before
-        assert (overflow(explorer), cut_off(explorer), sticking_out(explorer)) == (0, [], [])
-        assert overlapping(explorer) == []
-    finally:
-        explorer.page.evaluate("document.documentElement.style.fontSize = ''")
-        explorer.settle()
-
-
 def test_a_resized_page_is_drawn_anew(explorer: ExplorerPage) -> None:
     explorer.go(12)
     for width in (1280, 390, 1024, 320, 1920):
