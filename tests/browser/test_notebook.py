@@ -80,7 +80,7 @@ class Cell(ExplorerPage):
     """One of the explorers of a document."""
 
     def __init__(self, page: Page, index: int) -> None:
-        super().__init__(_Part(page, index), Server("file://", None, None))
+        super().__init__(_Part(page, index), Server("", None, None))
 
 
 class _Part:
