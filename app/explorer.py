@@ -100,37 +100,40 @@ class Explorer(JSComponent):
         self.param.update(tracks=tracks, rows=rows)
 
     async def _handle_msg(self, data: Any) -> None:
-        """Answer the page: read what was typed or linked, or draw a QR code."""
-        try:
-            await self._answer(data)
-        except InputError as error:
-            self._send_msg({"problem": str(error)})
+        """Answer the page: read what was typed or linked, or draw a QR code.
 
-    async def _answer(self, data: Any) -> None:
+        Answers change no param. The page takes one up and sends its new state like any other, so that
+        what it sent before the question cannot overwrite what came after.
+        """
+        try:
+            answer = await self._answer(data)
+        except InputError as error:
+            answer = {"problem": str(error)}
+        question = data.get("ask") if isinstance(data, dict) else None
+        self._send_msg({"answer": question if isinstance(question, int) else None, **answer})
+
+    async def _answer(self, data: Any) -> dict[str, Any]:
         match data:
             case {"gradients": list(entries), "scale": str(scale)} if all(isinstance(entry, str) for entry in entries):
                 if sum(map(len, entries)) > _LONGEST_TYPED:
                     raise InputError(f"That is more than the {MAX_GRADIENTS} gradients that the list holds.")
-                tokens = [token for entry in entries for token, _ in parse_numbers(entry)]
-                await self._take_up({"gradients": tokens, "typed_scale": scale})
-                self._send_msg({"problem": ""})
-            case {"link": str(link), **rest}:
+                return await _tables([token for entry in entries for token, _ in parse_numbers(entry)], scale)
+            case {"link": str(link)}:
                 opened = read_link(link)
-                if opened.ignored and rest.get("whole") is True:
-                    return
                 state = {**DEFAULTS, **opened.params}
-                # Whether the page is embedded, and what it hides, is settled when it opens.
-                await self._take_up({name: state[name] for name in DEFAULTS if name not in ("embed", "hide")})
-                self._send_msg({"ignored": list(opened.ignored)})
+                tables = await _tables(state["gradients"], state["typed_scale"])
+                chosen = {name: state[name] for name in ("log2_scale", "format", "selected", "theme")}
+                return {**tables, **chosen, "ignored": list(opened.ignored)}
             case {"qr": str(link)}:
-                self._send_msg({"qr": {**qr_data(link), "link": link}})
+                return {"qr": {**qr_data(link), "link": link}}
             case _:
                 raise InputError("The page sent a message that is not understood.")
 
-    async def _take_up(self, params: dict[str, Any]) -> None:
-        # Building tables takes a while, in which other sessions go on; they are kept for the update.
-        await asyncio.to_thread(state_tables, params["gradients"], params["typed_scale"])
-        self.param.update(**params)
+
+async def _tables(tokens: Sequence[str], typed_scale: str) -> dict[str, str]:
+    # Building them takes a while, in which other sessions go on.
+    rows, tracks = await asyncio.to_thread(state_tables, tokens, typed_scale)
+    return {"rows": rows, "tracks": tracks}
 
 
 def state_tables(tokens: Sequence[str], typed_scale: str) -> tuple[str, str]:

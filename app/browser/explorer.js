@@ -35,20 +35,15 @@ function linkHere(saved) {
 }
 
 function listen(model, store, page) {
-  // One message can bring rows and tracks in either order; what follows it sees both.
-  model.on("rows", () => queueMicrotask(() => {
-    store.lookups.take(JSON.parse(model.tracks));
-    store.arrived(JSON.parse(model.rows));
-  }));
+  for (const name of ["gradients", "typed_scale", "rows", "tracks"]) model.on(name, () => queueMicrotask(() => store.arrived()));
   for (const [name, key] of [["log2_scale", "k"], ["format", "format"], ["selected", "selected"], ["theme", "theme"]]) {
     model.on(name, () => {
       if (store.state[key] !== model[name]) store.act(key === "k" && !model.typed_scale ? { k: model[name], scale: null } : { [key]: model[name] });
     });
   }
   model.on("msg:custom", (message) => {
-    if ("problem" in message) store.answered(message.problem);
-    if ("ignored" in message) page.ignored(message.ignored);
     if ("qr" in message) page.share.draw(message.qr);
+    else store.answered(message);
   });
   model.document?.on_event?.("connection_lost", () => page.offline());
 }

@@ -116,6 +116,6 @@ export class Frame {
     const { ignored, unread } = page.codec.read(link);
     if (ignored.length) return;
     if (!unread.length) page.goTo(link);
-    else if (page.store.online) page.store.model.send_msg({ link, whole: true });
+    else if (page.store.online) page.store.openLink(link, true);
   }
 }

@@ -101,10 +101,10 @@ export class GradientList {
     next.focus();
   }
 
-  // What was typed in a box has been read.
-  taken(box) {
-    if (box === this.field || box === this.scaleField) box.value = "";
-    else if (box && this.rows.contains(box)) this.settle(box);
+  // What was typed in a box has been read; what has been typed there since is still to be read.
+  taken(box, text) {
+    if (box === this.field || box === this.scaleField) box.value = box.value === text ? "" : box.value;
+    else if (this.rows.contains(box) && box.dataset.asked === text.trim()) this.settle(box);
   }
 
   add() {

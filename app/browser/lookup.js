@@ -55,6 +55,11 @@ export class Lookups {
     this.pairs = { ...this.pairs, ...pairs };
   }
 
+  // Whether the tables of some gradients at a typed scale are here.
+  has(gradients, scale) {
+    return gradients.every(({ key }) => this.tracks[key] && (!scale || this.tracks[key + scale.key] || this.tracks[key].special));
+  }
+
   track(gradient) {
     return this.tracks[gradient.key];
   }

@@ -174,8 +174,8 @@ export class Page {
     }, QUIET);
   }
 
-  taken(box) {
-    this.list.taken(box);
+  taken(box, text) {
+    this.list.taken(box, text);
   }
 
   problem(sentence, box = null) {
@@ -190,7 +190,7 @@ export class Page {
 
   offline() {
     const { store, setup } = this;
-    store.online = false;
+    store.goOffline();
     const again = html("button", { type: "button", onclick: () => this.reconnect() }, store.words.say("reconnect"));
     this.notice.replaceChildren(store.words.say("offline"), " ", setup.live.asks ? again : "");
     this.frame.refit();
@@ -231,7 +231,7 @@ export class Page {
     const { store, codec } = this;
     const link = codec.read(text);
     const next = { ...link.state, embed: store.state.embed, hide: store.state.hide };
-    if (codec.write(next) !== codec.write(store.state)) store.act(next);
+    if (codec.write(next) !== codec.write(store.state)) store.turnTo(next);
     this.unread(text, link);
   }
 
@@ -246,7 +246,7 @@ export class Page {
 
   // The numbers of a link whose tables are not here are Python's to read.
   unread(text, { ignored, unread }) {
-    if (unread.length && this.store.online) this.store.model.send_msg({ link: text });
+    if (unread.length && this.store.online) this.store.openLink(text);
     else this.ignored([...ignored, ...unread]);
   }
 

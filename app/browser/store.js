@@ -8,8 +8,9 @@ export class Store {
   constructor(model, lookups, words, state, live) {
     Object.assign(this, { model, lookups, words, state, live, page: null });
     this.online = !model.saved;
-    this.sent = [];
-    this.asking = null;
+    this.questions = new Map();
+    this.asked = 0;
+    this.told = this.modelled();
   }
 
   // Change the state. `kind`: "drag" while a thumb moves, "octave" while a gradient does, "set" for a decision.
@@ -42,16 +43,21 @@ export class Store {
 
   begin({ gradients, format, k }) {
     this.page.problem("");
-    this.act({ gradients, format, k, scale: null, selected: 0 });
+    this.turnTo({ gradients, format, k, scale: null, selected: 0 });
+  }
+
+  // Another state altogether: what is still being read belonged to the former one.
+  turnTo(state) {
+    this.questions.clear();
+    this.act(state);
     this.page.list.forget();
   }
 
   // A state from the history: its tables are here, or Python makes them again.
   restore(state) {
-    const known = state.gradients.every(({ key }) => this.lookups.tracks[key] && (!state.scale || this.lookups.tracks[key + state.scale.key] || this.lookups.tracks[key].special));
-    if (known) return this.act(state);
-    this.restoring = state;
-    return this.online ? this.model.send_msg({ gradients: state.gradients.map(({ token }) => token), scale: state.scale?.token ?? "" }) : null;
+    this.questions.clear();
+    if (this.lookups.has(state.gradients, state.scale)) this.act(state);
+    else if (this.online) this.read(state.gradients.map(({ token }) => token), state.scale?.token ?? "", { restoring: state });
   }
 
   typeGradients(tokens, box) {
@@ -65,10 +71,24 @@ export class Store {
   // What is typed Python reads: it answers with look-ups, or with a sentence about what is wrong.
   ask(gradients, scale, box) {
     if (!this.online) return this.readAlone(gradients, scale, box);
-    this.rest();
-    this.asking = box;
-    this.typing = this.state.gradients;
-    return this.model.send_msg({ gradients, scale });
+    return this.read(gradients, scale, { box, text: box.value });
+  }
+
+  read(gradients, scale, question) {
+    this.question({ gradients, scale }, { before: this.state, ...question });
+  }
+
+  // A link whose numbers are Python's to read. A `whole` one with any part that is bad changes nothing.
+  openLink(link, whole) {
+    this.questions.clear();
+    this.question({ link }, { whole });
+  }
+
+  // Answers come in the order of the questions, each under its number.
+  question(message, question) {
+    this.asked += 1;
+    this.questions.set(this.asked, question);
+    this.model.send_msg({ ask: this.asked, ...message });
   }
 
   // Without Python only numbers whose tables are here can be read.
@@ -81,7 +101,7 @@ export class Store {
     const selected = Math.min(this.state.selected, Math.max(0, gradients.length - 1));
     this.page.problem("");
     this.act({ gradients, selected, ...newScale });
-    return this.page.taken(box);
+    return this.page.taken(box, box.value);
   }
 
   // A typed scale that is on the slider, being a power of two.
@@ -91,27 +111,59 @@ export class Store {
     return onSlider ? { k: power.octave, scale: null } : null;
   }
 
-  answered(problem) {
-    this.page.problem(problem, this.asking);
-    if (problem === "") this.page.taken(this.asking);
-    this.asking = null;
-    // The rows of an answer come with it, and are taken up just after.
-    setTimeout(() => { this.typing = null; });
+  answered({ answer, problem = "", rows, tracks, ignored, log2_scale: k, ...chosen }) {
+    const question = this.questions.get(answer);
+    if (!question) return;
+    this.questions.delete(answer);
+    const { box, text, restoring, whole } = question;
+    if (ignored?.length && whole) return;
+    if (problem || box) this.page.problem(problem, box);
+    if (problem) return;
+    this.lookups.take(JSON.parse(tracks));
+    const { gradients, scale } = JSON.parse(rows);
+    if (ignored) {
+      this.turnTo({ ...chosen, k, gradients, scale });
+      this.page.ignored(ignored);
+    } else if (restoring) this.act({ ...restoring, gradients, scale });
+    else this.takeUp(question, gradients, scale);
+    if (box) this.page.taken(box, text);
   }
 
-  // New rows from Python: an answer, or something set there; not the echo of what was sent from here.
-  arrived({ gradients, scale }) {
-    const echo = this.sent.indexOf(fingerprint(gradients, scale));
-    if (echo >= 0) return void this.sent.splice(0, echo + 1);
-    const { restoring, typing, state } = this;
-    // Two changes in one message are both seen as the last one.
-    if (!restoring && fingerprint(gradients, scale) === fingerprint(state.gradients, state.scale)) return undefined;
-    this.restoring = this.typing = null;
-    if (restoring) return this.act({ ...restoring, gradients, scale });
-    const now = typing && typing !== state.gradients ? merged(state.gradients, typing, gradients) : gradients;
-    const last = now.length - 1;
-    const selected = typing && now.length > state.gradients.length ? last : Math.max(0, Math.min(typing ? state.selected : this.model.selected, last));
-    return this.act({ gradients: now, scale, selected, k: scale ? nearest(scale) : state.k });
+  // There will be no more answers.
+  goOffline() {
+    this.online = false;
+    for (const { box } of this.questions.values()) if (box) this.page.alone(box);
+    this.questions.clear();
+  }
+
+  // What was read goes into the state as it is now, which may not be the one it was typed in.
+  takeUp({ before, box, text }, read, readScale) {
+    const { state } = this;
+    const gradients = merged(state.gradients, before.gradients, read);
+    const changed = (readScale?.token ?? "") !== (before.scale?.token ?? "");
+    const scale = changed ? readScale : state.scale;
+    // Two answers together can be more than the list holds, or need tables that neither brought.
+    if (gradients.length > MOST_GRADIENTS || !this.lookups.has(gradients, scale)) {
+      return this.read(gradients.map(({ token }) => token), scale?.token ?? "", { box, text });
+    }
+    const last = gradients.length - 1;
+    const selected = gradients.length > state.gradients.length ? last : Math.min(state.selected, Math.max(0, last));
+    return this.act({ gradients, scale, selected, k: changed && scale ? nearest(scale) : state.k });
+  }
+
+  modelled() {
+    return fingerprint(this.model.gradients, this.model.typed_scale);
+  }
+
+  // Python has set the list or the scale, or tells again what was sent from here. Rows and params can come in any order.
+  arrived() {
+    const { gradients, scale } = JSON.parse(this.model.rows);
+    this.lookups.take(JSON.parse(this.model.tracks));
+    const now = this.modelled();
+    if (now === this.told || now !== fingerprint(gradients.map(({ token }) => token), scale?.token)) return;
+    this.told = now;
+    const selected = Math.max(0, Math.min(this.model.selected, gradients.length - 1));
+    this.turnTo({ gradients, scale, selected, k: scale ? nearest(scale) : this.state.k });
   }
 
   restSoon() {
@@ -130,9 +182,8 @@ export class Store {
     const { gradients, scale, k, format, selected, theme } = this.state;
     const tokens = gradients.map((gradient) => gradient.token);
     const next = { log2_scale: k, typed_scale: scale?.token ?? "", format, selected, theme };
-    const newList = tokens.join() !== this.model.gradients.join();
-    if (newList || next.typed_scale !== this.model.typed_scale) this.sent.push(fingerprint(gradients, scale));
-    if (newList) this.model.gradients = tokens;
+    this.told = fingerprint(tokens, next.typed_scale);
+    if (tokens.join() !== this.model.gradients.join()) this.model.gradients = tokens;
     for (const [name, value] of Object.entries(next)) {
       if (this.model[name] !== value) this.model[name] = value;
     }
@@ -149,8 +200,8 @@ function merged(now, before, read) {
   const place = replaced.length ? now.indexOf(replaced[0]) : -1;
   const list = [...now];
   list.splice(place < 0 ? now.length : place, place < 0 ? 0 : replaced.length, ...added);
-  return list.slice(0, MOST_GRADIENTS);
+  return list;
 }
 
-const fingerprint = (gradients, scale) => JSON.stringify([gradients.map((gradient) => gradient.token), scale?.token ?? ""]);
+const fingerprint = (tokens, scale) => JSON.stringify([tokens, scale ?? ""]);
 const nearest = (scale) => Math.max(-40, Math.min(40, Math.round(scale.log2)));

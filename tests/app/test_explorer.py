@@ -184,11 +184,11 @@ def answers(explorer, monkeypatch):
 
 @pytest.fixture
 def tell(answers):
-    """Send a message whose answer is a problem, or an empty text where there is none."""
+    """Send a message whose answer is a problem."""
 
     def send(data):
         answer = answers(data)
-        assert set(answer) == {"problem"}
+        assert set(answer) == {"answer", "problem"}
         return answer["problem"]
 
     return send
@@ -205,10 +205,18 @@ def tell(answers):
         (["1"] * 12, "", ["1"] * 12),
     ],
 )
-def test_what_was_typed_is_taken(explorer, tell, entries, scale, tokens):
-    assert tell({"gradients": entries, "scale": scale}) == ""
-    assert (explorer.gradients, explorer.typed_scale) == (tokens, scale)
-    assert [row["token"] for row in rows(explorer)["gradients"]] == tokens
+def test_what_was_typed_is_read(explorer, answers, entries, scale, tokens):
+    before = explorer.param.values()
+    answer = answers({"ask": 7, "gradients": entries, "scale": scale})
+    assert answer == {"answer": 7, **tables_of(tokens, scale)}
+    assert [row["token"] for row in strict_json(answer["rows"])["gradients"]] == tokens
+    assert explorer.param.values() == before
+
+
+def tables_of(tokens, scale=""):
+    """What an explorer of the same list has."""
+    other = Explorer(gradients=tokens, typed_scale=scale)
+    return {"rows": other.rows, "tracks": other.tracks}
 
 
 class Odd:
@@ -285,17 +293,23 @@ def test_a_problem_quotes_what_was_typed(tell):
     assert "“-5”" in tell({"gradients": ["8"], "scale": "-5"})
 
 
-def test_a_message_with_more_than_is_asked_for_is_taken(explorer, tell):
-    assert tell({"gradients": ["3"], "scale": "", "format": "fp4", "theme": "pink"}) == ""
-    assert explorer.gradients == ["3"]
-    assert (explorer.format, explorer.theme) == ("fp16", "auto")
+@pytest.mark.parametrize("number", [None, "7", 7.5, [7]])
+def test_an_answer_carries_no_number_that_is_none(answers, number):
+    assert answers({"ask": number, "gradients": ["8"], "scale": ""})["answer"] is None
 
 
-def test_a_link_is_taken_up_and_what_it_leaves_out_is_the_default(explorer, answers):
+def test_a_message_with_more_than_is_asked_for_is_read(answers):
+    answer = answers({"ask": 1, "gradients": ["3"], "scale": "", "format": "fp4", "theme": "pink"})
+    assert answer == {"answer": 1, **tables_of(["3"])}
+
+
+def test_a_link_is_read_and_what_it_leaves_out_is_the_default(explorer, answers):
     explorer.param.update(gradients=["5"], typed_scale="7", log2_scale=3, theme="dark")
-    assert answers({"link": "?v=1&g=1e-8,p3&k=12&f=bf16"}) == {"ignored": []}
-    assert (explorer.gradients, explorer.format, explorer.scale) == (["1e-8", "2^3"], "bf16", 4096)
-    assert (explorer.typed_scale, explorer.theme) == ("", "auto")
+    before = explorer.param.values()
+    read = {"log2_scale": 12, "format": "bf16", "selected": 0, "theme": "auto", "ignored": []}
+    answer = answers({"ask": 3, "link": "?v=1&g=1e-8,p3&k=12&f=bf16"})
+    assert answer == {"answer": 3, **tables_of(["1e-8", "2^3"]), **read}
+    assert explorer.param.values() == before
 
 
 @pytest.mark.parametrize(
@@ -305,7 +319,8 @@ def test_a_link_is_taken_up_and_what_it_leaves_out_is_the_default(explorer, answ
 def test_a_link_with_parts_that_cannot_be_used(explorer, answers, link, ignored):
     answer = answers({"link": link})
     assert len(answer["ignored"]) == ignored
-    assert explorer.gradients == list(BEGINNING.tokens)
+    tokens = [row["token"] for row in strict_json(answer["rows"])["gradients"]]
+    assert tokens == list(BEGINNING.tokens)
 
 
 def test_a_link_of_any_length_is_answered(answers):
@@ -314,8 +329,9 @@ def test_a_link_of_any_length_is_answered(answers):
 
 
 def test_a_link_does_not_change_how_the_page_is_embedded(explorer, answers):
-    answers({"link": "?e=1&hide=format&k=3"})
-    assert (explorer.embed, explorer.hide, explorer.log2_scale) == (False, [], 3)
+    answer = answers({"link": "?e=1&hide=format&k=3"})
+    assert not {"embed", "hide"} & set(answer)
+    assert answer["log2_scale"] == 3
 
 
 def test_a_link_is_drawn_as_a_code(answers):
@@ -325,10 +341,9 @@ def test_a_link_is_drawn_as_a_code(answers):
     assert answer["size"] >= 29
 
 
-def test_an_explorer_goes_on_after_a_bad_message(explorer, tell):
-    assert tell(None)
-    assert tell({"gradients": ["5"], "scale": ""}) == ""
-    assert explorer.gradients == ["5"]
+def test_an_explorer_goes_on_after_a_bad_message(answers):
+    assert answers(None)["problem"]
+    assert "problem" not in answers({"gradients": ["5"], "scale": ""})
 
 
 def test_other_sessions_go_on_while_tables_are_built(monkeypatch):

@@ -10,7 +10,6 @@ import re
 import numpy as np
 
 from lossscale_core import (
-    FORMATS,
     Format,
     Outcome,
     Window,
@@ -289,8 +288,3 @@ def _powers(window: Window, none: str, one: str, many: str) -> str:
 def values_of(tokens: Sequence[str]) -> list[float]:
     """The gradients that tokens stand for."""
     return [parse_number(token) for token in tokens]
-
-
-def formats() -> list[Format]:
-    """The formats that the page offers."""
-    return list(FORMATS.values())

@@ -15,7 +15,6 @@ DESKTOP = {"width": 1280, "height": 800}
 PHONE = {"width": 390, "height": 844}
 SEED = ["2⁻²⁶", "8"]
 ALL_K = range(-40, 41)
-TABLE_COLUMNS = ("gradient", "scaled", "stored", "bits", "recovered", "error", "outcome")
 
 #: What holds the parts of the page, and what a part may not stick out of.
 CARDS = ".card, .bar-top, .notice, dialog"
@@ -261,6 +260,15 @@ class ExplorerPage:
         self.page.mouse.down()
         yield x, y
         self.page.mouse.up()
+
+    def touch(self, points: list[tuple[float, float]]) -> None:
+        """Move a finger along points."""
+        devtools = self.page.context.new_cdp_session(self.page)
+        kinds = ["touchStart", *["touchMove"] * (len(points) - 1), "touchEnd"]
+        for kind, point in zip(kinds, [*points, None], strict=True):
+            fingers = [{"x": point[0], "y": point[1]}] if point else []
+            devtools.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": fingers})
+        devtools.detach()
 
 
 def open_page(browser: Browser, server: Server, **options: object) -> ExplorerPage:

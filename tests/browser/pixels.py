@@ -18,31 +18,42 @@ _PARTS = """
 """
 
 
-def contrasts(
-    page: Page, root: str, selector: str, hide: str | None = None, *, thick: bool = False
-) -> dict[str, float]:
-    """The worst contrast of texts, lines or marks against what is painted behind them.
+def contrasts(page: Page, root: str, texts: str, lines: str, marks: str) -> tuple[dict[str, float], dict[str, float]]:
+    """The worst contrasts of drawn things against what is painted behind them.
 
     Args:
         page: the page.
         root: what they lie in.
-        selector: what they are.
-        hide: what is no part of what is behind them, where it is more than they themselves.
-        thick: whether only whole pixels count, and of fill and edge the one that stands out more, as of marks.
+        texts: selector of the texts; behind them lies everything else.
+        lines: selector of what is thin; behind it lie neither texts nor marks.
+        marks: selector of what is thick, of which only whole pixels count, and of fill and edge the
+            one that stands out more; behind it lie neither texts nor lines.
+
+    Returns:
+        The contrasts of the texts, and those of the lines and marks, by what they are.
     """
-    parts = page.locator(root).evaluate(_PARTS, selector)
     shown = screenshot(page)
+    textless = _screenshot_without(page, f"{root} :is({texts})")
+    bare = _screenshot_without(page, f"{root} :is({texts}, {lines}, {marks})")
+
+    def worst(selector: str, behind: np.ndarray, *, thick: bool) -> dict[str, float]:
+        found: dict[str, float] = {}
+        for part in page.locator(root).evaluate(_PARTS, selector):
+            left, top, right, bottom = (round(side) for side in part["box"])
+            area = np.s_[max(0, top - 2) : bottom + 2, max(0, left - 2) : right + 2]
+            ratios = [_worst(_colour(paint), shown[area], behind[area], thick) for paint in part["paints"]]
+            found[part["name"]] = min(max(ratios), found.get(part["name"], 21))
+        return found
+
+    return worst(texts, textless, thick=False), worst(lines, bare, thick=False) | worst(marks, bare, thick=True)
+
+
+def _screenshot_without(page: Page, selector: str) -> np.ndarray:
     invisible = "fill: transparent !important; stroke: transparent !important;"
-    style = page.add_style_tag(content=f"{root} :is({hide or selector}) {{ {invisible} }}")
-    behind = screenshot(page)
+    style = page.add_style_tag(content=f"{selector} {{ {invisible} }}")
+    picture = screenshot(page)
     style.evaluate("style => style.remove()")
-    worst: dict[str, float] = {}
-    for part in parts:
-        left, top, right, bottom = (round(side) for side in part["box"])
-        area = np.s_[max(0, top - 2) : bottom + 2, max(0, left - 2) : right + 2]
-        ratios = [_worst(_colour(paint), shown[area], behind[area], thick) for paint in part["paints"]]
-        worst[part["name"]] = min(max(ratios), worst.get(part["name"], 21))
-    return worst
+    return picture
 
 
 def _worst(paint: np.ndarray, shown: np.ndarray, behind: np.ndarray, thick: bool) -> float:

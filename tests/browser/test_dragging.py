@@ -196,6 +196,15 @@ def test_another_button_does_not_drag(explorer: ExplorerPage) -> None:
     assert explorer.state().boxes == SEED
 
 
+@pytest.mark.parametrize("what", ["handles", "bars"])
+def test_with_a_finger(touch_explorer: ExplorerPage, what: str) -> None:
+    explorer = touch_explorer
+    octave = explorer.octave(explorer.landing_chart if what == "handles" else explorer.window_chart)
+    x, y = explorer.centre(getattr(explorer, what).first)
+    explorer.touch([(x + step * octave, y) for step in range(7)])
+    assert explorer.state().boxes == ["2⁻²⁰" if what == "handles" else "2⁻³²", "8"]
+
+
 def drag_by_octaves(explorer: ExplorerPage, handle: Locator, octaves: int) -> None:
     """Move a gradient's hollow mark with the mouse."""
     octave = explorer.octave(explorer.landing_chart)

@@ -51,10 +51,13 @@ def test_what_is_long_or_hard_to_read_is_named_by_its_value(explorer: ExplorerPa
     assert tells(state.boxes[2], Fraction(1.5 * 2**-24))
 
 
-def test_the_button_adds_too(explorer: ExplorerPage) -> None:
+def test_buttons_do_what_enter_does(explorer: ExplorerPage) -> None:
     explorer.add_field.fill("5")
     explorer.add_button.click()
     explorer.wait_for_rows(3)
+    explorer.scale_field.fill("1000")
+    explorer.scale_button.click()
+    expect(explorer.root.locator(".bubble")).to_have_text("S = 1000")
     assert explorer.state().boxes == [*SEED_NAMES, "5"]
 
 
@@ -136,6 +139,26 @@ def test_focus_is_not_lost_with_what_is_removed(explorer: ExplorerPage) -> None:
         explorer.press("Enter")
         assert len(explorer.state().boxes) == left
         assert explorer.page.evaluate("document.activeElement !== document.body")
+
+
+def test_twelve_and_no_more(explorer: ExplorerPage) -> None:
+    explorer.put(*TWELVE[:11])
+    explorer.type_gradients("5, 6")
+    sentence = explorer.wait_for_problem()
+    assert sentence == "The list holds up to 12 gradients, and this would make 13."
+    expect(explorer.add_field).to_have_value("5, 6")
+    assert len(explorer.state().boxes) == 11
+    explorer.type_gradients(TWELVE[11])
+    explorer.wait_for_rows(12)
+    check(explorer.state(), TWELVE, 0, FP16)
+    expect(explorer.add_field).to_be_disabled()
+    expect(explorer.add_button).to_be_disabled()
+    explorer.retype(3, "1 2")
+    assert explorer.wait_for_problem() == sentence
+    expect(explorer.boxes.nth(3)).to_have_value("1 2")
+    explorer.boxes.nth(3).press("Escape")
+    explorer.removes.first.click()
+    expect(explorer.add_field).to_be_enabled()
 
 
 @pytest.mark.parametrize(
@@ -374,3 +397,17 @@ def test_the_hand_goes_on_while_the_server_reads(explorer: ExplorerPage, meanwhi
     explorer.type_gradients("6")
     explorer.wait_for_rows(len(wanted) + 1)
     assert explorer.state().boxes == [*wanted, "6"]
+
+
+def test_no_answer_is_held_back(explorer: ExplorerPage) -> None:
+    """However many changes the server had to take up right before it was asked."""
+    for _ in range(8):
+        explorer.begin_again()
+        explorer.page.wait_for_timeout(300)
+        explorer.server.signal("SIGSTOP")
+        explorer.removes.first.click()
+        explorer.removes.first.click()
+        explorer.type_gradients("1e-8, -3, 5")
+        explorer.server.signal("SIGCONT")
+        explorer.wait_for_rows(3)
+        assert explorer.state().boxes == ["1e−8", "−3", "5"]

@@ -1,5 +1,7 @@
 """At every width: nothing sticks out, is cut off, or lies over something else."""
 
+from collections.abc import Sequence
+
 from playwright.sync_api import expect
 import pytest
 
@@ -16,29 +18,21 @@ LISTS = {
 }
 
 
-@pytest.fixture(params=LISTS)
-def filled(request: pytest.FixtureRequest, explorer: ExplorerPage) -> ExplorerPage:
-    tokens = LISTS[request.param]
-    if tokens != SEED:
-        explorer.put(*tokens)
-        explorer.page.evaluate("document.activeElement.blur()")
-    return explorer
-
-
 def resize(explorer: ExplorerPage, width: int) -> None:
     explorer.page.set_viewport_size({"width": width, "height": 900})
     explorer.settle()
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-def test_everything_is_in_its_place(filled: ExplorerPage, width: int) -> None:
-    resize(filled, width)
-    for k in (0, 3, 13, -40, 40):
-        filled.go(k)
-        assert overflow(filled) == 0
-        assert cut_off(filled) == []
-        assert sticking_out(filled) == []
-        assert overlapping(filled) == []
+@pytest.mark.parametrize("tokens", LISTS.values(), ids=LISTS)
+def test_everything_is_in_its_place(explorer: ExplorerPage, tokens: Sequence[str]) -> None:
+    if tokens != SEED:
+        explorer.put(*tokens)
+        explorer.page.evaluate("document.activeElement.blur()")
+    for width in WIDTHS:
+        resize(explorer, width)
+        for k in (0, 3, 13, -40, 40):
+            explorer.go(k)
+            assert (width, k, misplaced(explorer)) == (width, k, [])
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -61,12 +55,26 @@ def test_scenarios_and_sentences_fit(explorer: ExplorerPage, width: int) -> None
     resize(explorer, width)
     for button in explorer.tries.all():
         button.evaluate("button => button.click()")
-        assert (overflow(explorer), cut_off(explorer), sticking_out(explorer)) == (0, [], [])
-        assert overlapping(explorer) == []
+        assert misplaced(explorer) == []
     explorer.add_field.fill("supercalifragilisticexpialidocious" * 3)
     explorer.add_field.press("Enter")
     explorer.wait_for_problem()
-    assert (overflow(explorer), cut_off(explorer), sticking_out(explorer)) == (0, [], [])
+    assert misplaced(explorer) == []
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_text_grows_with_the_readers_setting(explorer: ExplorerPage, width: int) -> None:
+    resize(explorer, width)
+    size = "parseFloat(getComputedStyle(document.querySelector('.lossscale')).fontSize)"
+    before = explorer.page.evaluate(size)
+    explorer.page.evaluate("document.documentElement.style.fontSize = '200%'")
+    try:
+        explorer.settle()
+        assert explorer.page.evaluate(size) >= 1.5 * before
+        assert misplaced(explorer) == []
+    finally:
+        explorer.page.evaluate("document.documentElement.style.fontSize = ''")
+        explorer.settle()
 
 
 def test_a_resized_page_is_drawn_anew(explorer: ExplorerPage) -> None:
@@ -84,9 +92,11 @@ def test_the_first_screen_shows_what_matters(explorer: ExplorerPage) -> None:
         expect(part).to_be_in_viewport(ratio=1)
 
 
-def overflow(explorer: ExplorerPage) -> int:
-    """How far the page can be scrolled sideways."""
-    return explorer.page.evaluate("document.documentElement.scrollWidth - innerWidth")
+def misplaced(explorer: ExplorerPage) -> list[str]:
+    """All that is wrong with where things are."""
+    sideways = explorer.page.evaluate("document.documentElement.scrollWidth - innerWidth")
+    scrolling = [f"the page scrolls sideways by {sideways} px"] if sideways else []
+    return [*scrolling, *cut_off(explorer), *sticking_out(explorer), *overlapping(explorer)]
 
 
 def cut_off(explorer: ExplorerPage) -> list[str]:

@@ -3,7 +3,7 @@
 from io import BytesIO
 
 from PIL import Image  # comes with bokeh
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 import pytest
 
 from .pages import ALL_K, PHONE, ExplorerPage, place
@@ -136,7 +136,7 @@ def test_dragging_by_touch(touch_explorer: ExplorerPage) -> None:
     explorer = touch_explorer
     y = explorer.centre(explorer.slider)[1]
     start, end = explorer.viewport_x(0), explorer.viewport_x(12)
-    touch(explorer.page, [(start + (end - start) * step / 8, y) for step in range(9)])
+    explorer.touch([(start + (end - start) * step / 8, y) for step in range(9)])
     state = explorer.state()
     assert (state.slider, state.title) == (12, "✓ Both gradients survive")
 
@@ -148,7 +148,7 @@ def test_charts_let_a_finger_scroll_the_page(touch_explorer: ExplorerPage, place
     before = explorer.state()
     scroll = "scrollY"
     start = explorer.page.evaluate(scroll)
-    touch(explorer.page, [(x, y - 15 * step) for step in range(12)])
+    explorer.touch([(x, y - 15 * step) for step in range(12)])
     explorer.page.wait_for_function("start => scrollY > start", arg=start)
     after = explorer.state()
     assert (after.slider, after.boxes) == (before.slider, before.boxes)
@@ -171,12 +171,3 @@ def thumb_centre(explorer: ExplorerPage) -> float:
     pixels = Image.open(BytesIO(explorer.page.screenshot(clip=row))).convert("L")
     dark = [x for x in range(pixels.width) if pixels.getpixel((x, 0)) < 60]
     return row["x"] + (dark[0] + dark[-1] + 1) / 2
-
-
-def touch(page: Page, points: list[tuple[float, float]]) -> None:
-    """Move a finger along points."""
-    devtools = page.context.new_cdp_session(page)
-    for kind, point in [("touchStart", points[0]), *(("touchMove", point) for point in points[1:]), ("touchEnd", None)]:
-        fingers = [{"x": point[0], "y": point[1]}] if point else []
-        devtools.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": fingers})
-    devtools.detach()
