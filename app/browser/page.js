@@ -81,7 +81,7 @@ export class Page {
     change(this.element, { "data-embed": state.embed });
     for (const [name, control] of Object.entries(this.controls)) change(control, { "data-hidden": state.hide.includes(name) });
     ground.replaceChildren(this.element);
-    useFontOf(this.element);
+    useFontOf(this.windowChart.element);
     this.frame.mount();
     this.draw();
     this.timeline.begin(state);
@@ -96,7 +96,7 @@ export class Page {
   }
 
   size() {
-    return { width: this.windowChart.element.clientWidth, unit: parseFloat(getComputedStyle(this.element).fontSize) / 16 };
+    return { width: this.windowChart.element.clientWidth, unit: parseFloat(getComputedStyle(this.windowChart.element).fontSize) / 16 };
   }
 
   draw(keepAxis = false) {

@@ -229,9 +229,13 @@ class ExplorerPage:
         return self.problem.inner_text()
 
     def settle(self) -> None:
-        """Wait until the page is drawn to its size."""
+        """Wait until the page is drawn to its size, and no colour changes any more."""
         self.page.evaluate(
-            "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))"
+            """async () => {
+                for (let frame = 0; frame < 2; frame += 1) await new Promise(requestAnimationFrame);
+                await Promise.allSettled(document.getAnimations().map(({ finished }) => finished));
+                await new Promise((done) => setTimeout(done));
+            }"""
         )
 
     # Where things are

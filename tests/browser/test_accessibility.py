@@ -9,8 +9,9 @@ import pytest
 
 from .agreement import AWKWARD
 from .launch import serving
-from .pages import DESKTOP, FOCUSABLE, LINES, MARKS, PHONE, SEEN, ExplorerPage, open_page
+from .pages import DESKTOP, FOCUSABLE, LINES, MARKS, PHONE, ExplorerPage, open_page
 from .pixels import contrast, contrasts, screenshot
+from .sizes import small_targets, small_texts
 
 pytestmark = pytest.mark.browser
 
@@ -184,31 +185,3 @@ def faults(explorer: ExplorerPage) -> list[str]:
                 found += [f"{violation['id']}, {theme}, {size['width']}: {node['html']}" for node in violation["nodes"]]
         found += [*small_texts(explorer), *small_targets(explorer)]
     return found
-
-
-def small_texts(explorer: ExplorerPage) -> list[str]:
-    """Texts of less than 14 pixels."""
-    return explorer.page.evaluate(
-        f"""() => {{
-            const size = (element) => parseFloat(getComputedStyle(element).fontSize)
-                * (element.ownerSVGElement ? element.getScreenCTM().d : 1);
-            const hasText = (element) => element.matches("input[type=text], select, textarea")
-                || [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
-            return [...document.body.querySelectorAll("*")]
-                .filter((element) => hasText(element) && ({SEEN})(element) && size(element) < 14)
-                .map((element) => `${{element.outerHTML}}: ${{size(element)}}`);
-        }}"""
-    )
-
-
-def small_targets(explorer: ExplorerPage) -> list[str]:
-    """Controls of less than 24 by 24 pixels."""
-    return explorer.root.evaluate(
-        """(root, focusable) => [...root.querySelectorAll(focusable)].filter((control) => control.checkVisibility())
-            .map((control) => control.closest("label") ?? control)
-            .filter((target) => {
-                const { width, height } = target.getBoundingClientRect();
-                return width < 24 || height < 24;
-            }).map((target) => target.outerHTML)""",
-        FOCUSABLE,
-    )

@@ -1,12 +1,13 @@
 """At every width: nothing sticks out, is cut off, or lies over something else."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from playwright.sync_api import expect
 import pytest
 
 from .agreement import AWKWARD, SEED
 from .pages import CARDS, SEEN, ExplorerPage
+from .sizes import small_texts
 
 pytestmark = pytest.mark.browser
 
@@ -30,6 +31,7 @@ def test_everything_is_in_its_place(explorer: ExplorerPage, tokens: Sequence[str
         explorer.page.evaluate("document.activeElement.blur()")
     for width in WIDTHS:
         resize(explorer, width)
+        assert (width, small_texts(explorer)) == (width, [])
         for k in (0, 3, 13, -40, 40):
             explorer.go(k)
             assert (width, k, misplaced(explorer)) == (width, k, [])
@@ -63,18 +65,16 @@ def test_scenarios_and_sentences_fit(explorer: ExplorerPage, width: int) -> None
 
 
 @pytest.mark.parametrize("width", [320, 1280])
-def test_text_grows_with_the_readers_setting(explorer: ExplorerPage, width: int) -> None:
-    resize(explorer, width)
+def test_text_grows_with_the_readers_setting(open_explorer: Callable[..., ExplorerPage], width: int) -> None:
+    explorer = open_explorer(viewport={"width": width, "height": 900})
     size = "parseFloat(getComputedStyle(document.querySelector('.lossscale')).fontSize)"
     before = explorer.page.evaluate(size)
-    explorer.page.evaluate("document.documentElement.style.fontSize = '200%'")
-    try:
-        explorer.settle()
-        assert explorer.page.evaluate(size) >= 1.5 * before
-        assert misplaced(explorer) == []
-    finally:
-        explorer.page.evaluate("document.documentElement.style.fontSize = ''")
-        explorer.settle()
+    devtools = explorer.page.context.new_cdp_session(explorer.page)
+    devtools.send("Page.setFontSizes", {"fontSizes": {"standard": 32, "fixed": 26}})
+    explorer.settle()
+    assert explorer.page.evaluate(size) >= 1.5 * before
+    assert misplaced(explorer) == []
+    assert small_texts(explorer) == []
 
 
 def test_a_resized_page_is_drawn_anew(explorer: ExplorerPage) -> None:
