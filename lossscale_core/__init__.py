@@ -4,9 +4,12 @@ Pure numpy, with no screen and no state. Start with `cast`, `classify` and `safe
 """
 
 from lossscale_core.arrays import as_gradients
+from lossscale_core.bits import bit_patterns
 from lossscale_core.errors import InputError
+from lossscale_core.extents import Extent, extent
 from lossscale_core.files import read_gradients
-from lossscale_core.formats import BF16, E4M3, E5M2, FORMATS, FP16, FP32, Cut, Format
+from lossscale_core.formats import BF16, E4M3, E5M2, FORMATS, FP16, FP32, FP64, Cut, Format
+from lossscale_core.index import MagnitudeIndex
 from lossscale_core.notation import (
     bits_text,
     decimal_text,
@@ -16,7 +19,7 @@ from lossscale_core.notation import (
     percent_text,
     power_text,
 )
-from lossscale_core.outcomes import Outcome, classify, count_outcomes, outcome_codes
+from lossscale_core.outcomes import Outcome, Product, classify, count_outcomes, outcome_codes
 from lossscale_core.rounding import cast, cast_exact, encode
 from lossscale_core.tables import OutcomeTable, outcome_table, recovered
 from lossscale_core.windows import SafeWindow, Window, safe_window
@@ -28,14 +31,19 @@ __all__ = [
     "FORMATS",
     "FP16",
     "FP32",
+    "FP64",
     "Cut",
+    "Extent",
     "Format",
     "InputError",
+    "MagnitudeIndex",
     "Outcome",
     "OutcomeTable",
+    "Product",
     "SafeWindow",
     "Window",
     "as_gradients",
+    "bit_patterns",
     "bits_text",
     "cast",
     "cast_exact",
@@ -43,6 +51,7 @@ __all__ = [
     "count_outcomes",
     "decimal_text",
     "encode",
+    "extent",
     "number_text",
     "outcome_codes",
     "outcome_table",

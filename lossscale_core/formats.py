@@ -133,8 +133,9 @@ BF16 = Format("bf16", "BF16", exponent_bits=8, mantissa_bits=7, bias=127, max_co
 E5M2 = Format("e5m2", "E5M2", exponent_bits=5, mantissa_bits=2, bias=15, max_code=0x7B)
 #: The OCP variant: no infinities, one NaN pattern a sign, 448 the largest value.
 E4M3 = Format("e4m3", "E4M3", exponent_bits=4, mantissa_bits=3, bias=7, max_code=0x7E, has_inf=False)
-#: The format that gradients are unscaled in.
+#: The format that gradients are unscaled in, and one wide enough for any result.
 FP32 = Format("fp32", "FP32", exponent_bits=8, mantissa_bits=23, bias=127, max_code=0x7F7FFFFF)
+FP64 = Format("fp64", "FP64", exponent_bits=11, mantissa_bits=52, bias=1023, max_code=0x7FEF_FFFF_FFFF_FFFF)
 
 #: Storage formats by their link names.
 FORMATS = {fmt.name: fmt for fmt in (FP16, BF16, E5M2, E4M3)}

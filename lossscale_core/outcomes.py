@@ -2,14 +2,19 @@
 
 from enum import IntEnum
 from fractions import Fraction
-from typing import Any
+from functools import lru_cache
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lossscale_core.arrays import Floats, as_gradients
+from lossscale_core.bits import after_rounding, bit_patterns, last_code_below
+from lossscale_core.errors import InputError, quoted
 from lossscale_core.exact import exact_scale
-from lossscale_core.formats import Cut, Format
+from lossscale_core.formats import FP32, Cut, Format
+
+#: How g*S is formed before the cast: exactly, or rounded to float32, as in training.
+Product = Literal["exact", "float32"]
 
 
 class Outcome(IntEnum):
@@ -32,19 +37,41 @@ class Outcome(IntEnum):
 _MEMBERS = np.array(list(Outcome), dtype=object)
 
 
-def classify(gradients: ArrayLike, scale: float | Fraction, fmt: Format) -> NDArray[Any]:
-    """Tell what becomes of each gradient when it is multiplied by a scale and stored.
+@lru_cache
+def outcome_cuts(fmt: Format, product: Product = "exact") -> tuple[Cut, Cut, Cut]:
+    """Where the exact |g*S| changes its outcome.
 
-    The product is the exact one, not rounded before the cast, so the borders are those of
-    `safe_window`.
+    Args:
+        fmt: the storage format.
+        product: how g*S is formed; see `classify`.
+
+    Returns:
+        The cuts above which it is no more lost, no more subnormal, and overflows.
+
+    Raises:
+        InputError: the product is formed in a way that is not known.
+    """
+    if product not in ("exact", "float32"):
+        raise InputError(f"The product g*S is formed “exact” or in “float32”: {quoted(product)} is not known.")
+    survival, full_precision, overflow = fmt.survival, fmt.full_precision, fmt.overflow
+    if product == "exact":
+        return survival, full_precision, overflow
+    return after_rounding(survival, FP32), after_rounding(full_precision, FP32), after_rounding(overflow, FP32)
+
+
+def classify(gradients: ArrayLike, scale: float | Fraction, fmt: Format, product: Product = "exact") -> NDArray[Any]:
+    """Tell what becomes of each gradient when it is multiplied by a scale and stored.
 
     Args:
         gradients: unscaled real values of any shape.
         scale: the loss scale S, finite and above 0.
         fmt: the storage format.
+        product: "exact" for g*S not rounded before the cast; "float32" for g*S rounded to
+            float32 first, as a float32 multiplication gives it where S is a float32 value.
 
     Returns:
-        An object array of the same shape, of members of `Outcome`.
+        An object array of the same shape, of members of `Outcome`. The borders are those of
+        `safe_window` with the same product.
 
     Raises:
         InputError: the gradients are not real numbers, or S is not finite and above 0.
@@ -53,16 +80,19 @@ def classify(gradients: ArrayLike, scale: float | Fraction, fmt: Format) -> NDAr
         >>> [str(o.name) for o in classify([2**-26, 8.0], 2**13, FP16)]
         ['NORMAL', 'OVERFLOW']
     """
-    return np.asarray(_MEMBERS[outcome_codes(gradients, scale, fmt)], dtype=object)
+    return np.asarray(_MEMBERS[outcome_codes(gradients, scale, fmt, product)], dtype=object)
 
 
-def count_outcomes(gradients: ArrayLike, scale: float | Fraction, fmt: Format) -> dict[Outcome, int]:
+def count_outcomes(
+    gradients: ArrayLike, scale: float | Fraction, fmt: Format, product: Product = "exact"
+) -> dict[Outcome, int]:
     """Count the outcomes of `classify`.
 
     Args:
         gradients: unscaled real values of any shape, also none.
         scale: the loss scale S, finite and above 0.
         fmt: the storage format.
+        product: how g*S is formed; see `classify`.
 
     Returns:
         The number of gradients for every member of `Outcome`, in its order.
@@ -70,11 +100,14 @@ def count_outcomes(gradients: ArrayLike, scale: float | Fraction, fmt: Format) -
     Raises:
         InputError: as `classify`.
     """
-    counts = np.bincount(outcome_codes(gradients, scale, fmt).reshape(-1), minlength=len(Outcome))
+    codes = outcome_codes(gradients, scale, fmt, product)
+    counts = np.bincount(codes.reshape(-1), minlength=len(Outcome))
     return {outcome: int(counts[outcome]) for outcome in Outcome}
 
 
-def outcome_codes(gradients: ArrayLike, scale: float | Fraction, fmt: Format) -> NDArray[np.int8]:
+def outcome_codes(
+    gradients: ArrayLike, scale: float | Fraction, fmt: Format, product: Product = "exact"
+) -> NDArray[np.int8]:
     """The outcomes of `classify` as small integers, the values of `Outcome`: an eighth of the memory.
 
     Args, Raises: as `classify`.
@@ -83,33 +116,21 @@ def outcome_codes(gradients: ArrayLike, scale: float | Fraction, fmt: Format) ->
         An int8 array of the gradients' shape.
     """
     factor = exact_scale(scale)
-    magnitude = np.abs(as_gradients(gradients))
-    codes = np.full(magnitude.shape, Outcome.UNDERFLOW, np.int8)
-    for outcome, cut in (
-        (Outcome.SUBNORMAL, fmt.survival),
-        (Outcome.NORMAL, fmt.full_precision),
-        (Outcome.OVERFLOW, fmt.overflow),
-    ):
-        codes[_beyond(magnitude, Cut(cut.value / factor, cut.included))] = outcome
-    codes[magnitude == 0] = Outcome.ZERO
-    codes[~np.isfinite(magnitude)] = Outcome.NONFINITE
+    patterns, source = bit_patterns(gradients)
+    word = patterns.dtype.type
+    magnitude = patterns & word((1 << (source.bits - 1)) - 1)
+    # Between the last code below a cut and the next there is no magnitude to misjudge.
+    ends = [
+        (0, Outcome.ZERO),
+        *(
+            (last_code_below(Cut(cut.value / factor, cut.included), source), outcome)
+            for cut, outcome in zip(
+                outcome_cuts(fmt, product), (Outcome.UNDERFLOW, Outcome.SUBNORMAL, Outcome.NORMAL), strict=True
+            )
+        ),
+        (source.max_code, Outcome.OVERFLOW),
+    ]
+    codes = np.full(magnitude.shape, Outcome.NONFINITE, np.int8)
+    for last, outcome in reversed(ends):
+        codes[magnitude <= word(last)] = outcome
     return codes
-
-
-def _beyond(magnitude: Floats, cut: Cut) -> NDArray[np.bool_]:
-    """Whether each magnitude lies on the upper side of a cut, exactly."""
-    value, exact = _float_below(cut.value, magnitude.dtype)
-    # Between the float below the cut and the next there is no magnitude to misjudge.
-    return np.asarray(magnitude >= value if exact and cut.included else magnitude > value, dtype=bool)
-
-
-def _float_below(value: Fraction, dtype: np.dtype[Any]) -> tuple[Any, bool]:
-    """The largest float of a type that is not above a positive value, and whether it is that value."""
-    largest = Fraction(float(np.finfo(dtype).max))
-    if value > largest:
-        return np.finfo(dtype).max, False
-    with np.errstate(all="ignore"):
-        near = np.array(float(value), dtype)[()]
-        if Fraction(float(near)) > value:
-            near = np.nextafter(near, np.array(0, dtype))
-    return near, Fraction(float(near)) == value
