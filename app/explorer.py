@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 import json
 from typing import Any
 
 from panel.custom import JSComponent
+from panel.models.esm import ESMEvent
 import param
 
 from lossscale_app.bundle import module_text
@@ -110,7 +111,17 @@ class Explorer(JSComponent):
         except InputError as error:
             answer = {"problem": str(error)}
         question = data.get("ask") if isinstance(data, dict) else None
-        self._send_msg({"answer": question if isinstance(question, int) else None, **answer})
+        self._reply({"answer": question if isinstance(question, int) else None, **answer})
+
+    def _reply(self, answer: dict[str, Any]) -> None:
+        for model, _ in self._models.values():
+            document = model.document
+            if document is not None and document.session_context:
+                # What Panel dispatches by itself can get lost while it writes a change; Bokeh's queue waits.
+                send = partial(document.callbacks.send_event, ESMEvent(model=model, data=answer))
+                document.add_next_tick_callback(send)
+            else:
+                self._send_msg(answer)
 
     async def _answer(self, data: Any) -> dict[str, Any]:
         match data:

@@ -20,6 +20,7 @@ from lossscale_core.notation import (
     power_text,
 )
 from lossscale_core.outcomes import Outcome, Product, classify, count_outcomes, outcome_codes
+from lossscale_core.recommend import Recommendation, recommend
 from lossscale_core.rounding import cast, cast_exact, encode
 from lossscale_core.tables import OutcomeTable, outcome_table, recovered
 from lossscale_core.windows import SafeWindow, Window, safe_window
@@ -40,6 +41,7 @@ __all__ = [
     "Outcome",
     "OutcomeTable",
     "Product",
+    "Recommendation",
     "SafeWindow",
     "Window",
     "as_gradients",
@@ -60,6 +62,7 @@ __all__ = [
     "percent_text",
     "power_text",
     "read_gradients",
+    "recommend",
     "recovered",
     "safe_window",
 ]

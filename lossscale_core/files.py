@@ -1,166 +1,112 @@
-"""Gradients from files: .npy, .npz, .csv and .txt."""
+"""Gradients from files: .npy, .npz, .safetensors, .csv and .txt."""
 
+import lzma
 from os import PathLike
 from pathlib import Path
-import re
 import tokenize
 import zipfile
 import zlib
 
-import numpy as np
-
-from lossscale_core.arrays import Floats, as_gradients
+from lossscale_core.arrays import Floats
 from lossscale_core.errors import InputError, quoted
-from lossscale_core.notation import parse_number
+from lossscale_core.index import Progress
+from lossscale_core.npyfiles import read_npy
+from lossscale_core.npzfiles import read_npz
+from lossscale_core.safetensorsfiles import read_safetensors
+from lossscale_core.tensors import Tensor
+from lossscale_core.textfiles import read_csv, read_txt
 
-#: The most bytes that are read from a binary file, after unpacking.
-MAX_BINARY_BYTES = 4 << 30
-#: The most bytes that are read from a text file.
+#: The largest binary file; it is mapped into memory, and only what is compressed is read (see `npzfiles`).
+MAX_MAPPED_BYTES = 64 << 30
+#: The largest text file.
 MAX_TEXT_BYTES = 64 << 20
 
-_CELL = re.compile(r"[,;\s]+")
-#: What numpy and zipfile raise where a file is damaged, encrypted or made up.
+_READERS = {
+    ".npy": read_npy,
+    ".npz": read_npz,
+    ".safetensors": read_safetensors,
+    ".csv": read_csv,
+    ".txt": read_txt,
+}
+#: How the names of files end that can be read.
+FILE_SUFFIXES = tuple(_READERS)
+
+#: What numpy and zipfile raise where a file is damaged or made up.
 _DAMAGE = (
     ValueError,
     TypeError,
     ArithmeticError,
     EOFError,
-    MemoryError,
     RuntimeError,
     tokenize.TokenError,
     zipfile.BadZipFile,
     zlib.error,
+    lzma.LZMAError,
 )
 
 
-def read_gradients(path: str | PathLike[str]) -> dict[str, Floats]:
-    """Read the gradients in a file.
+def read_tensors(path: str | PathLike[str], progress: Progress | None = None) -> list[Tensor]:
+    """Read the gradients in a file as it holds them.
 
-    Pickled objects are never loaded. A .npy file is mapped into memory, not copied.
+    Pickled objects are never loaded. .npy and .safetensors files and what is not compressed in an
+    .npz are mapped into memory: nothing is copied or converted, and files may be larger than it.
 
     Args:
-        path: a file whose name ends in .npy, .npz, .csv or .txt. Text holds numbers as
-            `parse_number` reads them, apart by commas, semicolons or white space; a .csv
-            may start with a line of column names.
+        path: a file whose name ends in .npy, .npz, .safetensors, .csv or .txt. Text holds numbers
+            as `parse_number` reads them, apart by commas, semicolons or white space; a .csv may
+            start with a line of column names. For .safetensors the library of that name must be
+            installed.
+        progress: called with the share that is done, from 0 to 1, while text is read or an .npz
+            unpacked. What it raises ends the work.
 
     Returns:
-        Float32 or float64 arrays by name: the names in an .npz, the columns of a .csv that
-        names them, else the file's own name. Each array holds at least one value.
+        Tensors of at least one value each. Their names differ: those in an .npz or .safetensors,
+        the columns of a .csv that names them, else the file's own name.
 
     Raises:
         InputError: the file is missing, of another kind than its name says, damaged, too
             large, empty, or holds what is not real numbers.
     """
     file = Path(path)
-    readers = {".npy": _read_npy, ".npz": _read_npz, ".csv": _read_csv, ".txt": _read_txt}
-    reader = readers.get(file.suffix.lower())
+    suffix = file.suffix.lower()
+    reader = _READERS.get(suffix)
     if reader is None:
-        raise InputError(f"{quoted(file.name)} is no .npy, .npz, .csv or .txt file.")
+        raise InputError(f"{quoted(file.name)} is no {', '.join(FILE_SUFFIXES[:-1])} or {FILE_SUFFIXES[-1]} file.")
     try:
-        _check_size(file, MAX_TEXT_BYTES if reader in (_read_csv, _read_txt) else MAX_BINARY_BYTES)
-        arrays = reader(file)
+        _check_size(file, MAX_TEXT_BYTES if suffix in (".csv", ".txt") else MAX_MAPPED_BYTES)
+        tensors = [tensor for tensor in reader(file, progress or (lambda share: None)) if tensor.values.size]
+    except InputError:
+        raise
     except FileNotFoundError as error:
         raise InputError(f"There is no file {quoted(file, limit=200)}.") from error
     except OSError as error:
         raise InputError(f"{quoted(file.name)} cannot be read: {error.strerror or error}.") from error
-    if not any(array.size for array in arrays.values()):
+    except MemoryError as error:
+        raise InputError(f"{quoted(file.name)} does not fit into the memory.") from error
+    except _DAMAGE as error:
+        raise InputError(f"{quoted(file.name)} is damaged or not what its name says.") from error
+    if not tensors:
         raise InputError(f"{quoted(file.name)} holds no values.")
-    return {name: array for name, array in arrays.items() if array.size}
+    return tensors
+
+
+def read_gradients(path: str | PathLike[str]) -> dict[str, Floats]:
+    """Read the gradients in a file as arrays of floats.
+
+    Args:
+        path: a file that `read_tensors` takes.
+
+    Returns:
+        Arrays by name. Float16, float32 and float64 are mapped into memory as in `read_tensors`;
+        all else is converted: integers to float64, BF16 and FP8 to float32.
+
+    Raises:
+        InputError: as `read_tensors`.
+    """
+    return {tensor.name: tensor.floats() for tensor in read_tensors(path)}
 
 
 def _check_size(file: Path, limit: int) -> None:
     size = file.stat().st_size
     if size > limit:
         raise InputError(f"{quoted(file.name)} is too large: {size:,} bytes, and at most {limit:,} are read.")
-
-
-def _read_npy(file: Path) -> dict[str, Floats]:
-    with file.open("rb") as stream:
-        if stream.read(6) != b"\x93NUMPY":
-            raise InputError(f"{quoted(file.name)} is not an .npy file inside.")
-    try:
-        with np.errstate(all="ignore"):
-            array = np.load(file, mmap_mode="r", allow_pickle=False)
-    except _DAMAGE as error:
-        raise _unreadable(file, error) from error
-    return {file.stem: _real(array, file.name)}
-
-
-def _read_npz(file: Path) -> dict[str, Floats]:
-    if not zipfile.is_zipfile(file):
-        raise InputError(f"{quoted(file.name)} is not an .npz file inside.")
-    try:
-        with zipfile.ZipFile(file) as archive:
-            unpacked = sum(member.file_size for member in archive.infolist())
-        if unpacked > MAX_BINARY_BYTES:
-            raise InputError(
-                f"{quoted(file.name)} is too large: it unpacks to {unpacked:,} bytes,"
-                f" and at most {MAX_BINARY_BYTES:,} are read."
-            )
-        with np.load(file, allow_pickle=False) as arrays:
-            return {name: _real(arrays[name], f"{file.name}: {name}") for name in arrays.files}
-    except _DAMAGE as error:
-        if isinstance(error, InputError):
-            raise
-        raise _unreadable(file, error) from error
-
-
-def _read_txt(file: Path) -> dict[str, Floats]:
-    rows = _rows(file)
-    return {
-        file.stem: np.array([value for number, cells in rows for value in _values(cells, number, file)], np.float64)
-    }
-
-
-def _read_csv(file: Path) -> dict[str, Floats]:
-    rows = _rows(file)
-    if not rows or any(_is_number(cell) for cell in rows[0][1]):
-        return _read_txt(file)
-    names = [name.strip("\"'") for name in rows[0][1]]
-    if len(set(names)) != len(names):
-        raise InputError(f"{quoted(file.name)} names a column twice: {quoted(', '.join(names))}.")
-    for number, cells in rows[1:]:
-        if len(cells) != len(names):
-            raise InputError(f"Line {number} of {quoted(file.name)} has {len(cells)} values for {len(names)} columns.")
-    table = np.array([_values(cells, number, file) for number, cells in rows[1:]], np.float64)
-    return dict(zip(names, table.reshape(-1, len(names)).T, strict=True))
-
-
-def _rows(file: Path) -> list[tuple[int, list[str]]]:
-    """The lines that hold anything: their numbers from 1, and their cells."""
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{quoted(file.name)} is not a text file inside.") from error
-    split = ((number, [c for c in _CELL.split(line) if c]) for number, line in enumerate(text.splitlines(), 1))
-    return [(number, cells) for number, cells in split if cells]
-
-
-def _values(cells: list[str], number: int, file: Path) -> list[float]:
-    try:
-        return [parse_number(cell) for cell in cells]
-    except InputError as error:
-        raise InputError(f"Line {number} of {quoted(file.name)}: {error}") from error
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        parse_number(cell)
-    except InputError:
-        return False
-    return True
-
-
-def _real(array: np.ndarray, name: str) -> Floats:
-    try:
-        return as_gradients(array)
-    except InputError as error:
-        raise InputError(f"{quoted(name)} cannot be used: {error}") from error
-
-
-def _unreadable(file: Path, error: Exception) -> InputError:
-    if re.search("pickle|python objects|object arrays", str(error), re.IGNORECASE):
-        return InputError(
-            f"{quoted(file.name)} holds Python objects, which are not loaded; save plain arrays of numbers."
-        )
-    return InputError(f"{quoted(file.name)} is damaged or not what its name says.")

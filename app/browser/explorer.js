@@ -35,11 +35,8 @@ function linkHere(saved) {
 }
 
 function listen(model, store, page) {
-  for (const name of ["gradients", "typed_scale", "rows", "tracks"]) model.on(name, () => queueMicrotask(() => store.arrived()));
-  for (const [name, key] of [["log2_scale", "k"], ["format", "format"], ["selected", "selected"], ["theme", "theme"]]) {
-    model.on(name, () => {
-      if (store.state[key] !== model[name]) store.act(key === "k" && !model.typed_scale ? { k: model[name], scale: null } : { [key]: model[name] });
-    });
+  for (const name of ["gradients", "typed_scale", "log2_scale", "format", "selected", "theme", "rows", "tracks"]) {
+    model.on(name, () => queueMicrotask(() => store.arrived()));
   }
   model.on("msg:custom", (message) => {
     if ("qr" in message) page.share.draw(message.qr);

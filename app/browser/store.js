@@ -151,19 +151,29 @@ export class Store {
     return this.act({ gradients, scale, selected, k: changed && scale ? nearest(scale) : state.k });
   }
 
+  // The state that Python has, in its own words.
   modelled() {
-    return fingerprint(this.model.gradients, this.model.typed_scale);
+    const { model } = this;
+    return Object.fromEntries(SHARED.map(([name]) => [name, model[name]]));
   }
 
-  // Python has set the list or the scale, or tells again what was sent from here. Rows and params can come in any order.
+  // Python has set something, or tells again what was sent from here. One change comes as several events, in any order.
   arrived() {
-    const { gradients, scale } = JSON.parse(this.model.rows);
-    this.lookups.take(JSON.parse(this.model.tracks));
+    const { lookups, model, told } = this;
+    const { gradients, scale } = JSON.parse(model.rows);
+    lookups.take(JSON.parse(model.tracks));
     const now = this.modelled();
-    if (now === this.told || now !== fingerprint(gradients.map(({ token }) => token), scale?.token)) return;
+    const changed = ([name]) => JSON.stringify(now[name]) !== JSON.stringify(told[name]);
+    const listed = SHARED.slice(0, 2).some(changed);
+    // The rows of a list can come before it or after.
+    if (listed && fingerprint(now) !== fingerprint({ gradients: gradients.map(({ token }) => token), typed_scale: scale?.token ?? "" })) return;
+    const changes = Object.fromEntries(SHARED.slice(2).filter(changed).map(([name, key]) => [key, model[name]]));
     this.told = now;
-    const selected = Math.max(0, Math.min(this.model.selected, gradients.length - 1));
-    this.turnTo({ gradients, scale, selected, k: scale ? nearest(scale) : this.state.k });
+    if ("k" in changes && !now.typed_scale) changes.scale = null;
+    if (listed) {
+      const selected = Math.max(0, Math.min(now.selected, gradients.length - 1));
+      this.turnTo({ ...changes, gradients, scale, selected, k: scale ? nearest(scale) : changes.k ?? this.state.k });
+    } else if (Object.keys(changes).length) this.act(changes);
   }
 
   restSoon() {
@@ -179,16 +189,18 @@ export class Store {
   }
 
   send() {
-    const { gradients, scale, k, format, selected, theme } = this.state;
+    const { gradients, scale, ...rest } = this.state;
     const tokens = gradients.map((gradient) => gradient.token);
-    const next = { log2_scale: k, typed_scale: scale?.token ?? "", format, selected, theme };
-    this.told = fingerprint(tokens, next.typed_scale);
-    if (tokens.join() !== this.model.gradients.join()) this.model.gradients = tokens;
+    const next = { ...Object.fromEntries(SHARED.map(([name, key]) => [name, rest[key]])), gradients: tokens, typed_scale: scale?.token ?? "" };
+    this.told = next;
     for (const [name, value] of Object.entries(next)) {
-      if (this.model[name] !== value) this.model[name] = value;
+      if (String(this.model[name]) !== String(value)) this.model[name] = value;
     }
   }
 }
+
+// What Python and the browser both hold: the param's name, and the state's. The first two come with rows and tables.
+const SHARED = [["gradients", null], ["typed_scale", null], ["log2_scale", "k"], ["format", "format"], ["selected", "selected"], ["theme", "theme"]];
 
 // What Python read, put into a list that has changed since it was asked: `before` is the list it was asked with.
 function merged(now, before, read) {
@@ -203,5 +215,5 @@ function merged(now, before, read) {
   return list;
 }
 
-const fingerprint = (tokens, scale) => JSON.stringify([tokens, scale ?? ""]);
+const fingerprint = ({ gradients, typed_scale: scale }) => JSON.stringify([gradients, scale]);
 const nearest = (scale) => Math.max(-40, Math.min(40, Math.round(scale.log2)));

@@ -171,7 +171,7 @@ def test_the_setup_holds_what_the_browser_needs_once(explorer):
 def answers(explorer, monkeypatch):
     """Send the explorer a message as the browser does; its one answer."""
     sent = []
-    monkeypatch.setattr(Explorer, "_send_msg", lambda self, data: sent.append(data))
+    monkeypatch.setattr(Explorer, "_reply", lambda self, data: sent.append(data))
 
     def send(data):
         sent.clear()
@@ -350,7 +350,7 @@ def test_other_sessions_go_on_while_tables_are_built(monkeypatch):
     """Building them is handed to a thread, so that the event loop turns meanwhile."""
     explorers = [Explorer(), Explorer()]
     order = []
-    monkeypatch.setattr(Explorer, "_send_msg", lambda self, data: order.append("answer"))
+    monkeypatch.setattr(Explorer, "_reply", lambda self, data: order.append("answer"))
 
     async def both():
         async def beat():

@@ -57,8 +57,9 @@ class Server:
             self.process.wait()
 
     def new_errors(self) -> list[str]:
-        """The lines about errors that were logged since the last call."""
-        return [line for line in self.log.read().splitlines() if "ERROR" in line or "Traceback" in line]
+        """What was logged since the last call, if any of it is about an error."""
+        logged = self.log.read()
+        return [logged] if "ERROR" in logged or "Traceback" in logged else []
 
 
 @contextmanager
