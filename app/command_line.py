@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 import json
 import os
 from pathlib import Path
@@ -11,12 +12,14 @@ from typing import NoReturn
 
 import numpy as np
 
+from lossscale_app.progress_bar import progress_bar
 from lossscale_app.window_report import window_data, window_text
-from lossscale_core import FORMATS, InputError, parse_numbers, read_gradients
+from lossscale_core import FORMATS, InputError, parse_numbers
 from lossscale_core.errors import printable, quoted
+from lossscale_core.files import FILE_SUFFIXES, read_tensors
+from lossscale_core.tensors import Tensor
 
 DEFAULT_PORT = 5006
-_FILE_SUFFIXES = {".npy", ".npz", ".csv", ".txt"}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -89,6 +92,12 @@ def _parser() -> argparse.ArgumentParser:
     window = commands.add_parser("window", help="print the safe window of gradients")
     window.add_argument("gradients", nargs="+", metavar="GRADIENT|FILE", help="2^-26, 1e-8, 0x1p-26, or a file")
     window.add_argument("--format", choices=list(FORMATS), default="fp16", help="storage format (default: fp16)")
+    window.add_argument(
+        "--product",
+        choices=["exact", "float32"],
+        default="exact",
+        help="how g*S is formed before it is stored: exactly (the default), or rounded to float32 as in training",
+    )
     window.add_argument("--json", action="store_true", help="print JSON")
     window.set_defaults(run=_window)
     return parser
@@ -119,17 +128,37 @@ def _origins(options: argparse.Namespace) -> list[str]:
 
 
 def _window(options: argparse.Namespace) -> int:
-    values = np.concatenate([part for word in options.gradients for part in _values(word.strip())])
-    fmt = FORMATS[options.format]
-    print(json.dumps(window_data(values, fmt)) if options.json else window_text(values, fmt))
+    tensors, fmt = _tensors([word.strip() for word in options.gradients]), FORMATS[options.format]
+    with progress_bar("counting") as tell:
+        if options.json:
+            said = json.dumps(window_data(tensors, fmt, options.product, tell))
+        else:
+            said = window_text(tensors, fmt, options.product, tell)
+    print(said)
     return 0
 
 
-def _values(word: str) -> list[np.ndarray]:
-    """The values of a word: of a file where it names one, else of the numbers in it."""
-    if Path(word).suffix.lower() in _FILE_SUFFIXES:
-        return [array.reshape(-1) for array in read_gradients(word).values()]
-    return [np.array([value for _, value in parse_numbers(word)], np.float64)]
+def _tensors(words: list[str]) -> list[Tensor]:
+    """The tensors of the words that name files, and one of the numbers in all others."""
+    tensors: list[Tensor] = []
+    numbers: list[float] = []
+    others = []
+    for word in words:
+        if Path(word).suffix.lower() in FILE_SUFFIXES:
+            with progress_bar(f"reading {Path(word).name}") as tell:
+                tensors += _named(read_tensors(word, tell), word if len(words) > 1 else "")
+        else:
+            numbers += [value for _, value in parse_numbers(word)]
+            others.append(word)
+    return [*tensors, Tensor(" ".join(others), np.array(numbers, np.float64))] if others else tensors
+
+
+def _named(tensors: list[Tensor], word: str) -> list[Tensor]:
+    """Tensors named after their file as well, where a word for it is given."""
+    if not word:
+        return tensors
+    whole = len(tensors) == 1 and tensors[0].name == Path(word).stem
+    return [replace(tensor, name=word if whole else f"{word}: {tensor.name}") for tensor in tensors]
 
 
 def _shielded(word: str) -> str:

@@ -1,54 +1,78 @@
 """The windows of a set of gradients, as JSON and as text."""
 
+from collections.abc import Callable
 from fractions import Fraction
 import math
 from typing import Any
 
-import numpy as np
+from lossscale_app.summary import End, Gradients, summarize
+from lossscale_core import Format, Product, Window, decimal_text
+from lossscale_core.errors import quoted
 
-from lossscale_core import Format, Window, count_outcomes, decimal_text, safe_window
+#: As much of a tensor's name as is shown.
+_NAME = 120
 
 _Number = int | float
 
 
-def window_data(values: np.ndarray, fmt: Format) -> dict[str, Any]:
+def window_data(
+    gradients: Gradients, fmt: Format, product: Product = "exact", tell: Callable[[float], None] | None = None
+) -> dict[str, Any]:
     """Describe the windows of gradients for a program.
 
     Args:
-        values: the gradients.
+        gradients: an array, or tensors; of any size.
         fmt: the storage format.
+        product: how g*S is formed; see `classify`.
+        tell: called with the share that is done, from 0 to 1.
 
     Returns:
         `format`, the windows `survive` and `full_precision`, and `counts` of the outcomes at
         S = 1. An unbounded end and the ends of an empty window are None.
     """
-    windows = safe_window(values, fmt)
+    summary = summarize(gradients, fmt, product, tell)
     return {
         "format": fmt.name,
-        "survive": _data(windows.survive),
-        "full_precision": _data(windows.full_precision),
-        "counts": {outcome.name.lower(): count for outcome, count in count_outcomes(values, 1, fmt).items()},
+        "survive": _data(summary.windows.survive),
+        "full_precision": _data(summary.windows.full_precision),
+        "counts": {outcome.name.lower(): count for outcome, count in summary.counts.items()},
     }
 
 
-def window_text(values: np.ndarray, fmt: Format) -> str:
+def window_text(
+    gradients: Gradients, fmt: Format, product: Product = "exact", tell: Callable[[float], None] | None = None
+) -> str:
     """Describe the windows of gradients for a person.
 
     Args:
-        values: the gradients.
+        gradients: an array, or tensors; of any size. Of several tensors it is said which ones
+            the ends of the windows come from.
         fmt: the storage format.
+        product: how g*S is formed; see `classify`.
+        tell: called with the share that is done, from 0 to 1.
     """
-    windows = safe_window(values, fmt)
-    counts = [f"{n} {outcome.name.lower()}" for outcome, n in count_outcomes(values, 1, fmt).items() if n]
+    summary = summarize(gradients, fmt, product, tell)
+    windows = summary.windows
+    counts = [f"{n} {outcome.name.lower()}" for outcome, n in summary.counts.items() if n]
+    rounded = ", g*S rounded to float32 first" if product == "float32" else ""
     lines = [
-        f"{values.size} gradient{'s' if values.size != 1 else ''} in {fmt.label}",
+        f"{summary.size} gradient{'s' if summary.size != 1 else ''} in {fmt.label}{rounded}",
         f"safe window:     {_text(windows.survive)}",
         f"full precision:  {_text(windows.full_precision)}",
         f"at S = 1:        {', '.join(counts)}",
     ]
+    if summary.tensors > 1 and summary.smallest is not None and summary.largest is not None:
+        lines.append(_ends(summary.smallest, summary.largest))
     if windows.nonfinite:
         lines.append(f"{windows.nonfinite} of them inf or NaN before scaling: no scale helps those.")
     return "\n".join(lines)
+
+
+def _ends(smallest: End, largest: End) -> str:
+    lower, upper = quoted(smallest.tensor, _NAME), quoted(largest.tensor, _NAME)
+    if smallest.tensor == largest.tensor:
+        return f"both ends come from {lower}"
+    return f"the lower end comes from {lower}, the upper from {upper}"
 
 
 def _data(window: Window) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lossscale_core.bits import after_rounding, bit_patterns, blocks, last_code_below
+from lossscale_core.bits import Patterns, after_rounding, bit_patterns, blocks, last_code_below
 from lossscale_core.errors import InputError, quoted
 from lossscale_core.exact import exact_scale
 from lossscale_core.formats import FP32, Cut, Format
@@ -113,13 +113,14 @@ def count_outcomes(
     """
     patterns, source = bit_patterns(gradients, stored)
     ends = _last_codes(source, fmt, exact_scale(scale), product)
-    up_to = [0] * len(ends)
+    without_sign = _without_sign(patterns)
+    up_to = np.zeros(len(ends), np.int64)
     work = np.empty(min(_BLOCK, patterns.size), patterns.dtype)
     for block in blocks(patterns, _BLOCK):
-        magnitude = np.bitwise_and(block, _without_sign(source), out=work[: block.size])
+        magnitude = np.bitwise_and(block, without_sign, out=work[: block.size])
         for at, last in enumerate(ends):
             up_to[at] += np.count_nonzero(magnitude <= last)
-    counts = np.diff([0, *up_to, patterns.size])
+    counts = np.diff(up_to, prepend=0, append=patterns.size)
     return {outcome: int(counts[outcome]) for outcome in Outcome}
 
 
@@ -139,10 +140,11 @@ def outcome_codes(
     """
     patterns, source = bit_patterns(gradients, stored)
     ends = _last_codes(source, fmt, exact_scale(scale), product)
+    without_sign = _without_sign(patterns)
     flat = patterns.reshape(-1) if patterns.flags.c_contiguous else patterns.flat
     codes = np.zeros(patterns.size, np.int8)
     for start in range(0, patterns.size, _BLOCK):
-        magnitude = flat[start : start + _BLOCK] & _without_sign(source)
+        magnitude = flat[start : start + _BLOCK] & without_sign
         part = codes[start : start + _BLOCK]
         # An outcome is numbered by how many ends lie below it.
         for last in ends:
@@ -160,5 +162,6 @@ def _last_codes(source: Format, fmt: Format, scale: Fraction, product: Product) 
     return tuple(word(code) for code in (0, *cuts, source.max_code))
 
 
-def _without_sign(source: Format) -> np.unsignedinteger[Any]:
-    return np.dtype(f"u{source.bits // 8}").type((1 << (source.bits - 1)) - 1)
+def _without_sign(patterns: Patterns) -> np.unsignedinteger[Any]:
+    word = patterns.dtype.type
+    return word((1 << (8 * patterns.dtype.itemsize - 1)) - 1)

@@ -4,6 +4,7 @@ from contextlib import redirect_stderr, redirect_stdout
 import inspect
 import io
 import os
+import signal
 import subprocess
 import sys
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 import numpy as np
 import pytest
 
+from lossscale_app import command_line, progress_bar
 from lossscale_app.command_line import DEFAULT_PORT, main
 import lossscale_app.server
 from lossscale_app.window_report import window_data, window_text
@@ -146,6 +148,81 @@ def test_a_file_of_each_kind(folder, name):
     assert data(folder / name) == expected(VALUES[name])
 
 
+def test_a_file_of_tensors(tmp_path):
+    numpy = pytest.importorskip("safetensors.numpy", reason="the library safetensors is not installed")
+    numpy.save_file({"a": np.float16([1, 2]), "b": np.float32([2**-30])}, tmp_path / "g.safetensors")
+    assert data(tmp_path / "g.safetensors") == expected([1, 2, 2**-30])
+
+
+def test_which_tensors_the_ends_come_from(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    assert window("layers.npz").splitlines()[4] == "the lower end comes from “second”, the upper from “first”"
+    assert len(window("halves.npy").splitlines()) == 4
+    both = "the lower end comes from “layers.npz: second”, the upper from “halves.npy”"
+    np.save("halves.npy", np.float16(100))
+    assert window("halves.npy", "layers.npz").splitlines()[4] == both
+    assert window("layers.npz", "1e-9", "2").splitlines()[4] == (
+        "the lower end comes from “1e-9 2”, the upper from “layers.npz: first”"
+    )
+
+
+@pytest.mark.parametrize(("words", "outcome"), [((), "subnormal"), (("--product", "float32"), "underflow")])
+def test_how_products_are_formed(words, outcome):
+    """Half a place of float32 above the tie of FP16."""
+    assert data("0x1.00000001p-25", *words)["counts"][outcome] == 1
+
+
+class Terminal(io.StringIO):
+    """Standard error of one who looks at it."""
+
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def shown(folder, monkeypatch):
+    """What the command writes to a terminal."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(progress_bar, "PATIENCE", 0)
+
+    def show(*words):
+        with redirect_stdout(io.StringIO()), redirect_stderr(Terminal()) as err:
+            return main(words), err.getvalue()
+
+    return show
+
+
+def test_a_terminal_sees_how_far_it_is(shown):
+    code, err = shown("window", "list.txt")
+    assert code == 0
+    assert "\rreading list.txt [" in err
+    assert f"\rcounting [{'#' * 30}] 100%" in err
+    # Nothing of it stays.
+    assert err.endswith(" \r")
+
+
+def test_what_takes_no_time_shows_nothing(shown, monkeypatch):
+    monkeypatch.setattr(progress_bar, "PATIENCE", 60)
+    assert shown("window", "list.txt") == (0, "")
+
+
+def test_an_interruption_ends_it(shown, monkeypatch):
+    counting = command_line.window_text
+
+    def interrupted(tensors, fmt, product, tell):
+        def interrupt(share):
+            tell(share)
+            signal.raise_signal(signal.SIGINT)
+
+        return counting(tensors, fmt, product, interrupt)
+
+    monkeypatch.setattr(command_line, "window_text", interrupted)
+    code, err = shown("window", "halves.npy")
+    assert code == 130
+    assert "counting" in err
+    assert err.endswith(" \r")
+
+
 def test_files_mixed_with_numbers(folder, monkeypatch):
     monkeypatch.chdir(folder)
     values = [value for each in VALUES.values() for value in each]
@@ -188,6 +265,7 @@ BAD_WORDS = {
     "a file of another kind": ["notes.md"],
     "an empty file": ["empty.txt"],
     "a damaged file": ["damaged.npz"],
+    "damaged tensors": ["damaged.safetensors"],
     "pickles": ["pickled.npy"],
     "text in a table": ["words.csv"],
     "no gradients": [],
@@ -195,6 +273,7 @@ BAD_WORDS = {
     "no such option, with a line end": ["8", "--no\npe"],
     "no such format": ["8", "--format", "fp4"],
     "a format with a line end": ["8", "--format", "fp\n4"],
+    "no such product": ["8", "--product", "float16"],
     "a format left out": ["8", "--format"],
     "a value for a switch": ["8", "--json=yes"],
 }
@@ -207,6 +286,7 @@ def test_what_cannot_be_used_is_refused_in_one_line(words, tmp_path, monkeypatch
     (tmp_path / "notes.md").write_text("1 2 3", "utf-8")
     (tmp_path / "empty.txt").touch()
     (tmp_path / "damaged.npz").write_bytes(b"PK\x03\x04 and no more")
+    (tmp_path / "damaged.safetensors").write_bytes(b"\x02")
     np.save(tmp_path / "pickled.npy", np.array([{}, None], object), allow_pickle=True)
     (tmp_path / "words.csv").write_text("a,b\n1,two\n", "utf-8")
     assert_refused(run("window", *words))

@@ -3,14 +3,17 @@
 from fractions import Fraction
 import json
 import math
+import tracemalloc
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import numpy as np
 import pytest
 
+from lossscale_app import summary
 from lossscale_app.window_report import window_data, window_text
 from lossscale_core import BF16, E4M3, E5M2, FORMATS, FP16, Outcome, classify, safe_window
+from lossscale_core.tensors import Tensor
 
 from .lookup_mirror import strict_json
 
@@ -152,3 +155,70 @@ def test_the_text_is_four_or_five_plain_lines(values, fmt):
     said = lines(values, fmt)
     assert len(said) == (5 if safe_window(values, fmt).nonfinite else 4)
     assert all(line.isprintable() and line == line.strip() for line in said)
+
+
+def tensors(**arrays):
+    return [Tensor(name, np.asarray(array)) for name, array in arrays.items()]
+
+
+@pytest.mark.parametrize("fmt", FORMATS.values(), ids=FORMATS)
+@pytest.mark.parametrize("product", ["exact", "float32"])
+def test_tensors_of_different_types_are_one_set_of_gradients(fmt, product):
+    halves = np.array([[1, 2], [3, 2**-24]], np.float16)
+    arrays = {"halves": halves, "wide": [2**-140, np.nan], "whole": np.array([5, -7], np.int8), "zeros": [0.0]}
+    together = np.concatenate([np.ravel(array).astype(np.float64) for array in arrays.values()])
+    assert window_data(tensors(**arrays), fmt, product) == window_data(together, fmt, product)
+    outcomes = classify(together, 1, fmt, product).tolist()
+    said = window_data(tensors(**arrays), fmt, product)["counts"]
+    assert said == {outcome.name.lower(): outcomes.count(outcome) for outcome in Outcome}
+
+
+def test_bit_patterns_count_as_what_they_stand_for():
+    """0x3F80 is 1 in BF16, 0x0001 its smallest value 2^-133."""
+    patterns = Tensor("w", np.array([0x3F80, 0x0001, 0x7F80], np.uint16), BF16)
+    assert window_data([patterns], FP16) == of([1, 2**-133, math.inf])
+
+
+ENDS_OF = {
+    "the lower end comes from “b”, the upper from “a”": {"a": [1.0, 8], "b": [0.5], "c": [1.0]},
+    "both ends come from “b”": {"a": [1.0], "b": [0.5, -2]},
+    "the lower end comes from “a”, the upper from “a.b”": {"a": [-1.0], "a.b": [2.0], "zero": [0.0, math.nan]},
+    "both ends come from “first”": {"first": [1.0], "second": [1.0]},
+    "the lower end comes from “a\\n”, the upper from “b”": {"a\n": [1.0], "b": [2.0]},
+}
+
+
+@pytest.mark.parametrize(("line", "arrays"), ENDS_OF.items(), ids=ENDS_OF)
+def test_of_several_tensors_it_is_said_which_ones_the_ends_come_from(line, arrays):
+    assert window_text(tensors(**arrays), FP16).splitlines()[4] == line
+
+
+@pytest.mark.parametrize("arrays", [{"a": [1.0, 2.0]}, {"a": [0.0], "b": [math.nan]}, {}])
+def test_where_there_is_nothing_to_tell_apart_it_is_not(arrays):
+    assert "from" not in window_text(tensors(**arrays), FP16)
+
+
+def test_products_rounded_to_float32_are_mentioned_and_have_other_windows():
+    """2^-25 is a tie that FP16 stores as 0: so is what float32 rounds to it, half a place above."""
+    gradients = np.array([2**-25 * (1 + 2**-30)])
+    assert of(gradients)["counts"]["subnormal"] == 1
+    assert window_data(gradients, FP16, "float32")["counts"]["underflow"] == 1
+    assert window_text(gradients, FP16, "float32").startswith("1 gradient in FP16, g*S rounded to float32 first\n")
+
+
+def test_how_far_it_is_is_told(monkeypatch):
+    monkeypatch.setattr(summary, "_BLOCK", 4)
+    shares = []
+    window_data(tensors(a=np.ones(8), b=np.ones((1, 2))), FP16, "exact", shares.append)
+    assert shares == [0.4, 0.8, 1.0]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int8, ">f8"])
+def test_many_gradients_need_little_memory_whatever_their_type(dtype):
+    gradients = np.ones(1 << 23, dtype)
+    tracemalloc.start()
+    try:
+        window_data(gradients, FP16)
+        assert tracemalloc.get_traced_memory()[1] < 64 << 20
+    finally:
+        tracemalloc.stop()

@@ -9,8 +9,6 @@ import pytest
 from .launch import NoBrowserError, Server, launch_chromium, serving
 from .pages import DESKTOP, PHONE, ExplorerPage, open_page
 
-# Written, and mostly seen to pass, but not yet all in one run: taken in once they are.
-collect_ignore = ["test_links.py", "test_embed.py", "test_host_messages.py"]
 
 _FAILED = pytest.StashKey[bool]()
 

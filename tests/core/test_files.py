@@ -19,7 +19,7 @@ def test_npy_of_any_real_type(tmp_path, dtype):
     np.save(tmp_path / "layer.npy", values)
     arrays = read_gradients(tmp_path / "layer.npy")
     assert list(arrays) == ["layer"]
-    assert arrays["layer"].dtype in (np.float32, np.float64)
+    assert arrays["layer"].dtype in (np.float16, np.float32, np.float64)
     assert same(arrays["layer"], values)
 
 

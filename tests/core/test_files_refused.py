@@ -11,7 +11,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from lossscale_core import InputError, files, read_gradients
+from lossscale_core import InputError, files, npzfiles, read_gradients
 
 OBJECTS = "holds Python objects, which are not loaded"
 DAMAGED = "is damaged or not what its name says"
@@ -71,6 +71,8 @@ BAD_HEADERS = {
     "shape beyond int64": header(shape="(4611686018427387904, 4)"),
     "shape beyond everything": header(shape="(10000000000000000000000,)"),
     "shape with a sum": header(shape="(2**62,)"),
+    "a type that is an array": header(descr="('<f4', (2,))"),
+    "signs without end": header(shape=f"({'-' * 5000}1,)"),
 }
 NOT_REAL = {
     "complex": np.array([1 + 1j]),
@@ -80,7 +82,7 @@ NOT_REAL = {
 }
 
 
-@pytest.mark.parametrize("suffix", [".npy", ".npz", ".csv", ".txt"])
+@pytest.mark.parametrize("suffix", files.FILE_SUFFIXES)
 def test_missing(tmp_path, suffix):
     assert refusal(tmp_path / f"missing{suffix}").startswith("There is no file “")
 
@@ -91,17 +93,17 @@ def test_missing_in_a_deep_folder_still_names_the_file(tmp_path):
 
 @pytest.mark.parametrize("name", ["g.pt", "g", "g.npy.gz", ".npy"])
 def test_other_kinds_of_files(tmp_path, name):
-    assert "is no .npy, .npz, .csv or .txt file" in refusal(tmp_path / name)
+    assert "is no .npy, .npz, .safetensors, .csv or .txt file" in refusal(tmp_path / name)
 
 
-@pytest.mark.parametrize("suffix", [".npy", ".npz", ".csv", ".txt"])
+@pytest.mark.parametrize("suffix", files.FILE_SUFFIXES)
 def test_a_folder(tmp_path, suffix):
     folder = tmp_path / f"folder{suffix}"
     folder.mkdir()
     refusal(folder)
 
 
-@pytest.mark.parametrize("suffix", [".npy", ".npz", ".csv", ".txt"])
+@pytest.mark.parametrize("suffix", files.FILE_SUFFIXES)
 def test_an_empty_file(tmp_path, suffix):
     path = tmp_path / f"empty{suffix}"
     path.touch()
@@ -163,7 +165,7 @@ def test_npz_with_a_password(tmp_path):
         content[flags] |= 1
     path = tmp_path / "g.npz"
     path.write_bytes(content)
-    assert DAMAGED in refusal(path)
+    assert refusal(path) == "“g.npz” is locked with a password; save it without one."
 
 
 def test_pickled_objects_are_never_loaded(tmp_path):
@@ -199,9 +201,9 @@ def test_no_values(tmp_path):
         assert NO_VALUES in refusal(tmp_path / name)
 
 
-@pytest.mark.parametrize("suffix", [".npy", ".npz"])
+@pytest.mark.parametrize("suffix", [".npy", ".npz", ".safetensors"])
 def test_too_large_a_binary_file(tmp_path, monkeypatch, suffix):
-    monkeypatch.setattr(files, "MAX_BINARY_BYTES", 100)
+    monkeypatch.setattr(files, "MAX_MAPPED_BYTES", 100)
     path = tmp_path / f"g{suffix}"
     path.write_bytes(bytes(101))
     assert "is too large: 101 bytes, and at most 100 are read" in refusal(path)
@@ -217,10 +219,94 @@ def test_too_large_a_text_file(tmp_path, monkeypatch, suffix):
     assert read_gradients(path)["g"].tolist() == [1.0, 2.0]
 
 
-def test_npz_that_unpacks_to_too_much(tmp_path, monkeypatch):
-    np.savez_compressed(tmp_path / "g.npz", a=np.zeros(100_000))
-    monkeypatch.setattr(files, "MAX_BINARY_BYTES", 100_000)
-    assert "it unpacks to 800,128 bytes, and at most 100,000 are read" in refusal(tmp_path / "g.npz")
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_npz_that_unpacks_to_too_much(tmp_path, monkeypatch, method):
+    """What is stored as it is does not count: it is not read."""
+    with zipfile.ZipFile(tmp_path / "g.npz", "w", method) as archive:
+        for name in "ab":
+            archive.writestr(f"{name}.npy", npy_bytes(np.zeros(50_000)))
+        archive.writestr("stored.npy", npy_bytes(np.ones(50_000)), zipfile.ZIP_STORED)
+    monkeypatch.setattr(npzfiles, "MAX_UNPACKED_BYTES", 800_255)
+    assert "it unpacks to 800,256 bytes, and at most 800,255 are unpacked" in refusal(tmp_path / "g.npz")
+    monkeypatch.setattr(npzfiles, "MAX_UNPACKED_BYTES", 800_256)
+    assert list(read_gradients(tmp_path / "g.npz")) == ["a", "b", "stored"]
+
+
+def test_npz_that_claims_to_unpack_to_less_or_more_than_it_does(tmp_path):
+    """A bomb may say that it is small; only so much of it is ever unpacked."""
+    path = tmp_path / "g.npz"
+    np.savez_compressed(path, a=np.zeros(1000))
+    whole = path.read_bytes()
+    directory = whole.index(b"PK\x01\x02")
+    for claimed in (4128, 16256):
+        content = bytearray(whole)
+        content[directory + 24 : directory + 28] = struct.pack("<I", claimed)
+        path.write_bytes(content)
+        assert DAMAGED in refusal(path)
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_npz_with_a_wrong_checksum_or_damaged_compression_of_any_kind(tmp_path, method):
+    path = tmp_path / "g.npz"
+    with zipfile.ZipFile(path, "w", method) as archive:
+        archive.writestr("a.npy", npy_bytes(np.random.default_rng(1).normal(size=5000)))
+    whole = path.read_bytes()
+    wrong, broken = bytearray(whole), bytearray(whole)
+    wrong[whole.index(b"PK\x01\x02") + 16] ^= 1
+    broken[60:400] = bytes(340)
+    for content in (wrong, broken):
+        path.write_bytes(content)
+        assert re.search(rf"{DAMAGED}|cannot be read", refusal(path))
+
+
+def local_header(content, at, value):
+    """An archive with something else in front of its first member."""
+    return content[:at] + value + content[at + len(value) :]
+
+
+@pytest.mark.parametrize(
+    ("at", "value"),
+    [(0, b"XX"), (26, b"\xff\xff"), (28, b"\xff\xff"), (30, b"b")],
+    ids=["magic", "length of the name", "length of the rest", "name"],
+)
+def test_npz_with_a_damaged_header_in_front_of_a_member(tmp_path, at, value):
+    path = tmp_path / "g.npz"
+    path.write_bytes(local_header(npz_bytes(a=npy_bytes([1.0])), at, value))
+    assert DAMAGED in refusal(path)
+
+
+def test_npz_with_a_stored_member_whose_length_is_a_lie(tmp_path):
+    path = tmp_path / "g.npz"
+    content = bytearray(npz_bytes(a=npy_bytes([1.0])))
+    directory = content.index(b"PK\x01\x02")
+    content[directory + 24 : directory + 28] = struct.pack("<I", 1 << 30)
+    path.write_bytes(content)
+    assert DAMAGED in refusal(path)
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize("second", ["a.npy", "a"])
+def test_npz_that_holds_a_name_twice(tmp_path, second):
+    with zipfile.ZipFile(tmp_path / "g.npz", "w") as archive:
+        for name in ("a.npy", "b.npy", second):
+            archive.writestr(name, npy_bytes([1.0]))
+    assert refusal(tmp_path / "g.npz") == "“g.npz” holds “a” more than once."
+
+
+def test_npy_of_the_version_for_names_of_fields(tmp_path):
+    with pytest.warns(UserWarning, match="format 3"):
+        content = npy_bytes(np.zeros(2, [("ł", "f4")]))
+    path = tmp_path / "g.npy"
+    path.write_bytes(content)
+    assert refusal(path) == "“g.npy” holds records, not plain numbers."
+
+
+@pytest.mark.parametrize("version", [b"\x00\x00", b"\x04\x00", b"\x01\x01"])
+def test_npy_of_a_version_that_is_none(tmp_path, version):
+    content = npy_bytes([1.0])
+    path = tmp_path / "g.npy"
+    path.write_bytes(content[:6] + version + content[8:])
+    assert DAMAGED in refusal(path)
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".txt"])
