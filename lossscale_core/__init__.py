@@ -7,7 +7,7 @@ from lossscale_core.arrays import as_gradients
 from lossscale_core.bits import bit_patterns
 from lossscale_core.errors import InputError
 from lossscale_core.extents import Extent, extent
-from lossscale_core.files import read_gradients
+from lossscale_core.files import read_gradients, read_tensors
 from lossscale_core.formats import BF16, E4M3, E5M2, FORMATS, FP16, FP32, FP64, Cut, Format
 from lossscale_core.index import MagnitudeIndex
 from lossscale_core.notation import (
@@ -23,6 +23,7 @@ from lossscale_core.outcomes import Outcome, Product, classify, count_outcomes, 
 from lossscale_core.recommend import Recommendation, recommend
 from lossscale_core.rounding import cast, cast_exact, encode
 from lossscale_core.tables import OutcomeTable, outcome_table, recovered
+from lossscale_core.tensors import Tensor
 from lossscale_core.windows import SafeWindow, Window, safe_window
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "Product",
     "Recommendation",
     "SafeWindow",
+    "Tensor",
     "Window",
     "as_gradients",
     "bit_patterns",
@@ -62,6 +64,7 @@ __all__ = [
     "percent_text",
     "power_text",
     "read_gradients",
+    "read_tensors",
     "recommend",
     "recovered",
     "safe_window",

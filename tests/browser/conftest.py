@@ -9,7 +9,6 @@ import pytest
 from .launch import NoBrowserError, Server, launch_chromium, serving
 from .pages import DESKTOP, PHONE, ExplorerPage, open_page
 
-
 _FAILED = pytest.StashKey[bool]()
 
 # A machine with other things to do is slow, and not wrong.

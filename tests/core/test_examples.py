@@ -3,6 +3,7 @@
 import doctest
 import importlib
 import pkgutil
+from types import FunctionType
 
 import pytest
 
@@ -17,6 +18,8 @@ def test_docstring_examples(name):
     assert doctest.testmod(importlib.import_module(name), extraglobs=OFFERED).failed == 0
 
 
-@pytest.mark.parametrize("name", [name for name, offered in OFFERED.items() if callable(offered)])
+@pytest.mark.parametrize(
+    "name", [name for name, offered in OFFERED.items() if isinstance(offered, type | FunctionType)]
+)
 def test_what_is_offered_is_described(name):
     assert OFFERED[name].__doc__

@@ -369,12 +369,13 @@ def test_a_long_name_is_shortened(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*invalid escape sequence")
-@pytest.mark.parametrize("suffix", [".npy", ".npz"])
+@pytest.mark.parametrize("suffix", [".npy", ".npz", "stored.npz"])
 def test_random_damage_is_an_input_error_or_other_numbers(tmp_path, suffix):
     chance = np.random.default_rng(1)
     stream = io.BytesIO()
     np.savez_compressed(stream, a=np.random.default_rng(1).normal(size=2000))
-    whole = stream.getvalue() if suffix == ".npz" else npy_bytes(np.arange(60.0).reshape(20, 3))
+    plain = npy_bytes(np.arange(60.0).reshape(20, 3))
+    whole = {".npy": plain, ".npz": stream.getvalue(), "stored.npz": npz_bytes(a=plain, b=plain)}[suffix]
     path = tmp_path / f"damaged{suffix}"
     for _ in range(4000):
         content = bytearray(whole)
