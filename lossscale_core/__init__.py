@@ -9,7 +9,7 @@ from lossscale_core.errors import InputError
 from lossscale_core.extents import Extent, extent
 from lossscale_core.files import read_gradients, read_tensors
 from lossscale_core.formats import BF16, E4M3, E5M2, FORMATS, FP16, FP32, FP64, Cut, Format
-from lossscale_core.index import MagnitudeIndex
+from lossscale_core.index import MagnitudeIndex, UnitedIndex
 from lossscale_core.notation import (
     bits_text,
     decimal_text,
@@ -20,6 +20,7 @@ from lossscale_core.notation import (
     power_text,
 )
 from lossscale_core.outcomes import Outcome, Product, classify, count_outcomes, outcome_codes
+from lossscale_core.queries import Magnitudes
 from lossscale_core.recommend import Recommendation, recommend
 from lossscale_core.rounding import cast, cast_exact, encode
 from lossscale_core.tables import OutcomeTable, outcome_table, recovered
@@ -39,12 +40,14 @@ __all__ = [
     "Format",
     "InputError",
     "MagnitudeIndex",
+    "Magnitudes",
     "Outcome",
     "OutcomeTable",
     "Product",
     "Recommendation",
     "SafeWindow",
     "Tensor",
+    "UnitedIndex",
     "Window",
     "as_gradients",
     "bit_patterns",

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from lossscale_core.formats import Format
-from lossscale_core.index import MagnitudeIndex
 from lossscale_core.outcomes import Outcome, Product
+from lossscale_core.queries import Magnitudes
 
 #: Octaves left below overflow, for gradients that grow later on, where that loses no more than is allowed.
 HEADROOM = 3
@@ -30,7 +30,7 @@ class Recommendation:
 
 
 def recommend(
-    index: MagnitudeIndex,
+    index: Magnitudes,
     fmt: Format,
     losing: float | Fraction = 0,
     log2_scales: Sequence[int] = range(-40, 41),

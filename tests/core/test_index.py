@@ -10,7 +10,17 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from lossscale_core import BF16, FORMATS, FP16, InputError, MagnitudeIndex, Outcome, count_outcomes, safe_window
+from lossscale_core import (
+    BF16,
+    FORMATS,
+    FP16,
+    InputError,
+    MagnitudeIndex,
+    Outcome,
+    UnitedIndex,
+    count_outcomes,
+    safe_window,
+)
 
 from .format_table import every_format
 from .oracle import outcome
@@ -188,3 +198,27 @@ def test_with_the_product_in_float32(fmt, data):
 def test_another_kind_of_product_is_refused(fmt):
     with pytest.raises(InputError, match="“float16” is not known"):
         count_outcomes([1.0], 2, fmt, product="float16")
+
+
+@given(
+    parts=st.lists(
+        st.tuples(st.sampled_from(list(DTYPES.values())), st.lists(near_codes(FP16) | st.sampled_from(SPECIAL))),
+        min_size=1,
+        max_size=4,
+    ),
+    fmt=st.sampled_from(list(FORMATS.values())),
+)
+@settings(max_examples=60)
+def test_arrays_of_several_types_together(parts, fmt):
+    with np.errstate(all="ignore"):
+        arrays = [np.array(values, dtype) for dtype, values in parts]
+        united = UnitedIndex([MagnitudeIndex(array) for array in arrays])
+        every = np.concatenate([array.astype(np.float64) for array in arrays])
+        one = MagnitudeIndex(every)
+    assert [united.size, united.zeros, united.nonfinite] == [one.size, one.zeros, one.nonfinite]
+    assert united.counts(2.0**3, fmt) == tally(every, 2.0**3, fmt)
+    assert np.array_equal(united.curve(fmt, range(-9, 9)), one.curve(fmt, range(-9, 9)))
+    magnitudes = sorted(abs(g) for g in every.tolist() if g and math.isfinite(g))
+    assert [united.magnitude(rank) for rank in range(united.alive)] == magnitudes
+    assert (united.octaves()[0], united.octaves()[1].tolist()) == (one.octaves()[0], one.octaves()[1].tolist())
+    assert united.safe_window(fmt, losing=0.25) == one.safe_window(fmt, losing=0.25)
