@@ -18,6 +18,7 @@ from lossscale_core.notation import (
     parse_numbers,
     percent_text,
     power_text,
+    share_text,
 )
 from lossscale_core.outcomes import Outcome, Product, classify, count_outcomes, outcome_codes
 from lossscale_core.queries import Magnitudes
@@ -71,4 +72,5 @@ __all__ = [
     "recommend",
     "recovered",
     "safe_window",
+    "share_text",
 ]

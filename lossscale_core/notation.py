@@ -26,6 +26,9 @@ _NUMBER = re.compile(
 _LONGEST = 100
 
 
+_SMALLEST_PERCENT = Fraction(1, 10_000)
+
+
 def parse_number(text: str) -> float:
     """Read one number, without evaluating anything.
 
@@ -145,6 +148,28 @@ def percent_text(ratio: float | Fraction) -> str:
     rounded = _rounded(exact_fraction(ratio) * 100, 4)
     text = _written(rounded.normalize(_context(4)), 6)
     return f"{'+' if ratio > 0 else ''}{text}%"
+
+
+def share_text(count: int, total: int) -> str:
+    """Write a share in percent, so that only nothing is 0% and only all is 100%.
+
+    Args:
+        count: how many.
+        total: of how many; at least 1.
+
+    Returns:
+        Such as `0%`, `<0.0001%`, `12.3%`, `99.98%`, `>99.9999%` or `100%`: three significant digits,
+        above 99% two of what is missing.
+    """
+    percent = Fraction(100 * count, total)
+    if percent in (0, 100):
+        return f"{percent}%"
+    if percent < _SMALLEST_PERCENT:
+        return "<0.0001%"
+    if 100 - percent < _SMALLEST_PERCENT:
+        return ">99.9999%"
+    rounded = _rounded(percent, 3) if percent <= 99 else 100 - _rounded(100 - percent, 2)
+    return f"{rounded.normalize():f}%"
 
 
 def bits_text(code: int, fmt: Format) -> str:

@@ -36,6 +36,8 @@ function plainly(token) {
 }
 
 function exponentOf(size) {
+  // The smallest doubles have no exponent of their own.
+  if (size < 2 ** -1022) return exponentOf(size * 2 ** 64) - 64;
   const words = new DataView(new ArrayBuffer(8));
   words.setFloat64(0, size);
   return ((words.getUint32(0) >>> 20) & 0x7ff) - 1023;

@@ -87,7 +87,9 @@ def test_a_hash_opens_its_state(visitor: ExplorerPage, link: str) -> None:
     visitor.slider.wait_for()
     expect(visitor.root.locator("tbody tr")).to_have_count(len(params_of(link)["gradients"]))
     if "x=" in link:
-        expect(visitor.root.locator(".scale-line")).to_have_attribute("data-log2", str(place_of(params_of(link))))
+        expect(visitor.root.locator(".scale-line")).to_have_attribute(
+            "data-log2", str(place_of(params_of(link))).removesuffix(".0")
+        )
     check_state(visitor, link)
     assert share_link(visitor) == f"{visitor.server.url}/{canonical(link)}"
     assert not visitor.watch.problems()
@@ -159,9 +161,11 @@ def random_states(count: int) -> list[dict]:
     states = []
     for _ in range(count):
         gradients = [token() for _ in range(rng.choice([0, 1, 2, 2, 3, 7, 12]))]
+        if rng.random() < 0.1:
+            gradients = ["0x1p-26", "8"]
         states.append(
             {
-                "gradients": gradients if rng.random() < 0.9 else ["0x1p-26", "8"],
+                "gradients": gradients,
                 "log2_scale": rng.choice([0, rng.randint(-40, 40)]),
                 "typed_scale": rng.choice(["", "", "1000", "2^3", "0.1", "1.5*2^-3", "1e+10"]),
                 "format": rng.choice(list(FORMATS)),
@@ -220,7 +224,7 @@ def test_both_codecs_write_the_same_link_and_read_it_the_same(codec: Page) -> No
     for state, row, result in zip(states, rows, results, strict=True):
         link = write_link(state)
         assert result["written"] == link
-        assert result["ignored"] == []
+        assert (link, result["ignored"]) == (link, [])
         assert result["unread"] == ([f"x={link.split('x=')[1].split('&')[0]}"] if state["typed_scale"] else [])
         assert meaning(result["state"]) == meaning({**browser_state(state), **row})
         assert write_link(read_link(link).params) == link
@@ -450,7 +454,8 @@ def test_an_overlong_link_leaves_room_for_the_page(
 def told(ignored: tuple[str, ...]) -> str:
     """The notice about parts of a link."""
     form = ENGLISH["ignored"]["one" if len(ignored) == 1 else "other"]
-    return form.replace("{parts}", ", ".join(ignored))
+    named = [part if len(part) <= 80 else f"{part[:80]}…" for part in ignored[:6]]
+    return form.replace("{parts}", ", ".join(named + ["…"] * (len(ignored) > 6)))
 
 
 # What a state looks like

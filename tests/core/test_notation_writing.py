@@ -19,6 +19,7 @@ from lossscale_core import (
     parse_number,
     percent_text,
     power_text,
+    share_text,
 )
 from lossscale_core.formats import FP32
 
@@ -207,3 +208,40 @@ def test_bits(code, fmt, text):
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
 def test_numbers_of_numpy_are_written_like_pythons(write, dtype):
     assert write(dtype(0.375)) == write(0.375)
+
+
+@pytest.mark.parametrize(
+    ("count", "total", "text"),
+    [
+        (0, 7, "0%"),
+        (7, 7, "100%"),
+        (1, 3, "33.3%"),
+        (1, 8, "12.5%"),
+        (1, 2, "50%"),
+        (9998, 10_000, "99.98%"),
+        (999_997, 1_000_000, "99.9997%"),
+        (1, 10**8, "<0.0001%"),
+        (10**8 - 1, 10**8, ">99.9999%"),
+        (1, 10**6, "0.0001%"),
+        (123_456, 10**8, "0.123%"),
+        (98_999, 100_000, "99%"),
+        (99_449, 100_000, "99.45%"),
+    ],
+)
+def test_shares(count, total, text):
+    assert share_text(count, total) == text
+
+
+@given(total=st.integers(1, 10**12), data=st.data())
+def test_a_share_is_near_and_never_nothing_or_all_by_rounding(total, data):
+    count = data.draw(st.integers(0, total) | st.sampled_from((0, 1, total - 1, total)))
+    text = share_text(count, total)
+    assert (text == "0%") == (count == 0)
+    assert (text == "100%") == (count == total)
+    percent = Fraction(100 * count, total)
+    if text[0] in "<>":
+        assert min(percent, 100 - percent) < Fraction(1, 10_000)
+        return
+    shown = Fraction(text[:-1])
+    smaller = percent if percent <= 99 else 100 - percent
+    assert abs(shown - percent) <= smaller / (200 if percent <= 99 else 20)
