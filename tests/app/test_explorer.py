@@ -16,6 +16,7 @@ from lossscale_app.presets import BEGINNING, PRESETS
 from lossscale_core import FORMATS
 
 from .lookup_mirror import strict_json
+from .loops import run
 
 
 @pytest.fixture
@@ -175,7 +176,7 @@ def answers(explorer, monkeypatch):
 
     def send(data):
         sent.clear()
-        asyncio.run(explorer._handle_msg(data))
+        run(explorer._handle_msg(data))
         (answer,) = sent
         return strict_json(json.dumps(answer))
 
@@ -361,7 +362,7 @@ def test_other_sessions_go_on_while_tables_are_built(monkeypatch):
         await beat()
         await task
 
-    asyncio.run(both())
+    run(both())
     assert order == ["beat", "answer"]
 
 

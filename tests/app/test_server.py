@@ -1,6 +1,5 @@
 """The server, running: what it answers, to whom, and how it ends."""
 
-import asyncio
 import re
 import signal
 import socket
@@ -14,6 +13,7 @@ from tornado.websocket import websocket_connect
 from lossscale_app.command_line import main
 from lossscale_app.page import DESCRIPTION, TITLE
 
+from .loops import run
 from .markup import Elements
 from .processes import Server, command, environment, free_port
 
@@ -111,7 +111,7 @@ def handshake(server, origin):
         connection.close()
         return 101
 
-    return asyncio.run(connect())
+    return run(connect())
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
