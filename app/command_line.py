@@ -16,10 +16,12 @@ from lossscale_app.progress_bar import progress_bar
 from lossscale_app.window_report import window_data, window_text
 from lossscale_core import FORMATS, InputError, parse_numbers
 from lossscale_core.errors import printable, quoted
-from lossscale_core.files import FILE_SUFFIXES, read_tensors
+from lossscale_core.files import FILE_SUFFIXES, MAX_MAPPED_BYTES, read_tensors
 from lossscale_core.tensors import Tensor
 
 DEFAULT_PORT = 5006
+#: The largest file that the page may send, in MiB.
+DEFAULT_MAX_UPLOAD = 512
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -64,6 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="{serve,export,window}")
 
     serve = commands.add_parser("serve", help="open the page (the default)")
+    serve.add_argument("file", nargs="?", default="", metavar="FILE", help="a file of gradients to open the page with")
     serve.add_argument("--port", type=_port, default=None, help=f"TCP port (default: $PORT, else {DEFAULT_PORT})")
     serve.add_argument("--address", default="127.0.0.1", help="address to listen on (default: this machine only)")
     serve.add_argument(
@@ -79,6 +82,13 @@ def _parser() -> argparse.ArgumentParser:
         default=[],
         metavar="ORIGIN",
         help="an origin that may show the page in a frame, such as https://moodle.example.org (default: any)",
+    )
+    serve.add_argument(
+        "--max-upload",
+        type=_mebibytes,
+        default=DEFAULT_MAX_UPLOAD,
+        metavar="MIB",
+        help=f"the largest file that the page may send, in MiB (default: {DEFAULT_MAX_UPLOAD})",
     )
     serve.add_argument("--no-show", action="store_true", help="do not open a browser")
     serve.set_defaults(run=_serve)
@@ -105,14 +115,32 @@ def _parser() -> argparse.ArgumentParser:
 
 def _serve(options: argparse.Namespace) -> int:
     port = options.port if options.port is not None else _port_of_environment()
+    file = options.file.strip()
+    if file:
+        _open(file)
     # Loading Panel takes seconds, which a refusal and `lossscale window` do not need.
     from lossscale_app.server import serve
 
     try:
-        serve(port, options.address, _origins(options), options.allow_framing_by, show=not options.no_show)
+        serve(
+            port,
+            options.address,
+            _origins(options),
+            options.allow_framing_by,
+            show=not options.no_show,
+            max_upload=options.max_upload << 20,
+            opened=bool(file),
+        )
     except OSError as error:
         raise InputError(f"Cannot listen on {options.address}:{port}: {error.strerror or error}.") from error
     return 0
+
+
+def _open(file: str) -> None:
+    from lossscale_app.distributions import open_file
+
+    with progress_bar(f"reading {Path(file).name}") as tell:
+        open_file(file, tell)
 
 
 def _export(options: argparse.Namespace) -> int:
@@ -176,6 +204,15 @@ def _port(text: str) -> int:
     written = text.strip()
     if not re.fullmatch("[0-9]{1,5}", written) or int(written) > 65535:
         raise argparse.ArgumentTypeError(f"a port is a number from 0 to 65535, and {quoted(written)} is not")
+    return int(written)
+
+
+def _mebibytes(text: str) -> int:
+    written = text.strip()
+    if not re.fullmatch("[0-9]{1,5}", written) or not 1 <= int(written) <= MAX_MAPPED_BYTES >> 20:
+        raise argparse.ArgumentTypeError(
+            f"it is a whole number from 1 to {MAX_MAPPED_BYTES >> 20}, and {quoted(written)} is not"
+        )
     return int(written)
 
 

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from functools import cache, partial
 import json
+import time
 from typing import Any
 
 from panel.custom import JSComponent
@@ -11,6 +12,8 @@ from panel.models.esm import ESMEvent
 import param
 
 from lossscale_app.bundle import module_text
+from lossscale_app.datasets import DATASETS, LOSING
+from lossscale_app.distributions import dataset_json, file_json, opened_file
 from lossscale_app.gradients import (
     LOG2_SCALES,
     MAX_GRADIENTS,
@@ -18,13 +21,21 @@ from lossscale_app.gradients import (
     read_gradients,
     read_scale,
 )
-from lossscale_app.links import CONTROLS, DEFAULTS, KEYS, read_link, write_link
+from lossscale_app.links import CONTROLS, DEFAULTS, KEYS, VIEWS, read_link, write_link
 from lossscale_app.lookups import formats_data, gradient_data, rows_json, scale_texts, tracks_json
 from lossscale_app.messages import ENGLISH
 from lossscale_app.presets import BEGINNING, PRESETS
 from lossscale_app.qr import qr_data
 from lossscale_app.snippets import SNIPPETS
+from lossscale_app.uploads import take
 from lossscale_core import FORMATS, InputError, parse_numbers
+
+#: What a link sets beside the gradients and the typed scale. Whether the page is embedded, and what it hides, is
+#: settled when it opens.
+_CHOSEN = ("log2_scale", "format", "selected", "view", "data", "losing", "theme")
+
+#: Seconds between two reports on work that takes longer.
+_PROGRESS_EVERY = 0.25
 
 #: Far more characters than a full list has; a longer text is not read.
 _LONGEST_TYPED = 4000
@@ -64,6 +75,9 @@ class Explorer(JSComponent):
     typed_scale = ScaleText(default="", doc="A typed S, which then holds instead of 2**log2_scale.")
     format = param.Selector(default=BEGINNING.format, objects=list(FORMATS), doc="The storage format's link name.")
     selected = param.Integer(default=0, bounds=(0, None), doc="Which gradient's journey is shown.")
+    view = param.Selector(default="window", objects=list(VIEWS), doc="Which view is shown.")
+    data = param.String(default=DEFAULTS["data"], doc="The distribution that is shown: one of the page's, or a file's.")
+    losing = param.Selector(default="0", objects=list(LOSING), doc="Percent of the gradients that may be lost.")
     theme = param.Selector(default="auto", objects=["auto", "light", "dark", "projector"], doc="The page's colours.")
     embed = param.Boolean(default=False, doc="Whether it is shown without chrome, fitted to its box.")
     hide = param.ListSelector(default=[], objects=list(CONTROLS), doc="Controls that are not shown.")
@@ -77,8 +91,9 @@ class Explorer(JSComponent):
 
     def __init__(self, **params: Any) -> None:
         params.setdefault("sizing_mode", "stretch_width")
-        params.setdefault("setup", setup_json())
+        params.setdefault("setup", setup_json(opened=opened_file() is not None))
         super().__init__(**params)
+        self._cancelled: set[int] = set()
         self._look_up()
 
     def _get_properties(self, doc: Any) -> dict[str, Any]:
@@ -113,6 +128,29 @@ class Explorer(JSComponent):
         question = data.get("ask") if isinstance(data, dict) else None
         self._reply({"answer": question if isinstance(question, int) else None, **answer})
 
+    async def _read_upload(self, upload: str, question: int) -> dict[str, Any]:
+        loop = asyncio.get_running_loop()
+        told = time.monotonic()
+
+        def tell(share: float) -> None:
+            nonlocal told
+            if question in self._cancelled:
+                raise _CancelledError
+            if time.monotonic() - told > _PROGRESS_EVERY:
+                told = time.monotonic()
+                loop.call_soon_threadsafe(self._reply, {"progress": share, "of": question})
+
+        def read() -> str:
+            with take(upload) as uploaded:
+                return file_json(uploaded.path, tell)
+
+        try:
+            return {"distribution": await asyncio.to_thread(read)}
+        except _CancelledError:
+            return {"cancelled": True}
+        finally:
+            self._cancelled.discard(question)
+
     def _reply(self, answer: dict[str, Any]) -> None:
         for model, _ in self._models.values():
             document = model.document
@@ -133,12 +171,25 @@ class Explorer(JSComponent):
                 opened = read_link(link)
                 state = {**DEFAULTS, **opened.params}
                 tables = await _tables(state["gradients"], state["typed_scale"])
-                chosen = {name: state[name] for name in ("log2_scale", "format", "selected", "theme")}
+                chosen = {name: state[name] for name in _CHOSEN}
                 return {**tables, **chosen, "ignored": list(opened.ignored)}
+            case {"data": "file"} if opened_file() is not None:
+                return {"distribution": opened_file()}
+            case {"data": str(name)}:
+                return {"distribution": await asyncio.to_thread(dataset_json, name)}
+            case {"upload": str(upload), "ask": int(question)}:
+                return await self._read_upload(upload, question)
+            case {"cancel": int(question)}:
+                self._cancelled.add(question)
+                return {}
             case {"qr": str(link)}:
                 return {"qr": {**qr_data(link), "link": link}}
             case _:
                 raise InputError("The page sent a message that is not understood.")
+
+
+class _CancelledError(Exception):
+    """The reader does not want to wait any more."""
 
 
 async def _tables(tokens: Sequence[str], typed_scale: str) -> dict[str, str]:
@@ -172,12 +223,13 @@ def _known_gradients() -> list[Gradient]:
 
 
 @cache
-def setup_json(live_address: str = "", *, served: bool = True) -> str:
+def setup_json(live_address: str = "", *, served: bool = True, opened: bool = False) -> str:
     """Gather what the browser needs once: words, formats, scales, presets, the link vocabulary.
 
     Args:
         live_address: where the live app is, for a page that is saved.
-        served: whether there is a server behind the page.
+        served: whether there is a server behind the page; without one it holds all distributions.
+        opened: whether the server was started with a file of gradients.
     """
     presets = [
         {
@@ -193,6 +245,7 @@ def setup_json(live_address: str = "", *, served: bool = True) -> str:
             "name": key.name,
             "kind": key.kind,
             "choices": key.choices,
+            "later": key.later,
             "bounds": key.bounds,
             "default": key.default,
             "param": key.param,
@@ -208,6 +261,10 @@ def setup_json(live_address: str = "", *, served: bool = True) -> str:
             "presets": presets,
             "beginning": presets[PRESETS.index(BEGINNING)],
             "linkKeys": keys,
+            "datasets": [dataset.id for dataset in DATASETS],
+            "losing": list(LOSING),
+            "opened": opened,
+            "distributions": {} if served else {dataset.id: dataset_json(dataset.id) for dataset in DATASETS},
             "snippets": SNIPPETS,
             "live": {"asks": served, "address": live_address, "download": "download" if served else ""},
         }

@@ -10,6 +10,7 @@ import re
 from typing import Any
 from urllib.parse import parse_qsl
 
+from lossscale_app.datasets import DATASETS, LOSING
 from lossscale_app.gradients import LOG2_SCALES, MAX_GRADIENTS, read_gradients, read_scale
 from lossscale_app.presets import BEGINNING, PRESETS
 from lossscale_core import FORMATS, InputError, parse_number
@@ -33,6 +34,7 @@ class LinkKey:
         choices: the values of a `choice`, the names of `names`.
         bounds: the bounds of an `integer`.
         param: the explorer's param it sets; None for a view that is yet to come.
+        later: the values of a `choice` that are accepted and set nothing yet.
     """
 
     name: str
@@ -43,11 +45,14 @@ class LinkKey:
     choices: tuple[str, ...] = ()
     bounds: tuple[int, int] = (0, 0)
     param: str | None = None
+    later: tuple[str, ...] = ()
 
 
-def _choice(name: str, meaning: str, choices: Iterable[str], default: str, param: str | None = None) -> LinkKey:
-    listed = tuple(choices)
-    return LinkKey(name, meaning, " ".join(listed), default, "choice", listed, param=param)
+def _choice(
+    name: str, meaning: str, choices: Iterable[str], default: str, param: str | None = None, later: tuple[str, ...] = ()
+) -> LinkKey:
+    listed = (*choices, *later)
+    return LinkKey(name, meaning, " ".join(listed), default, "choice", listed, param=param, later=later)
 
 
 def _integer(name: str, meaning: str, bounds: tuple[int, int], default: int, param: str) -> LinkKey:
@@ -67,7 +72,12 @@ CONTROLS = (
     "journey",
     "try",
     "numbers",
+    "view",
+    "data",
 )
+
+#: The views there are.
+VIEWS = ("window", "distribution")
 
 _SCENARIOS = (
     *("window", "tie", "late", "half", "inf", "none", "below1", "bf16", "fp8", "clip", "accum", "dyn", "coarse"),
@@ -99,7 +109,9 @@ KEYS = (
     _choice("u", "unscale in", ("fp32", "fp16"), "fp32"),
     _choice("at", "where the factor is applied", ("loss", "late"), "loss"),
     _integer("j", "which gradient's journey is shown, from 1", (1, MAX_GRADIENTS), 1, "selected"),
-    _choice("view", "which view", ("window", "distribution", "training", "order"), "window"),
+    _choice("view", "which view", VIEWS, "window", "view", later=("training", "order")),
+    _choice("d", "distribution that is shown", (dataset.id for dataset in DATASETS), DATASETS[0].id, "data"),
+    _choice("l", "percent of the gradients that may be lost", LOSING, "0", "losing"),
     _choice("m", "mode", ("play", "predict", "present"), "play"),
     _choice("e", "embed (no chrome)", ("0", "1"), "0", "embed"),
     LinkKey("hide", "controls not shown", f"comma list of: {' '.join(CONTROLS)}", "", "names", CONTROLS, param="hide"),
@@ -114,6 +126,9 @@ DEFAULTS: dict[str, Any] = {
     "typed_scale": "",
     "format": BEGINNING.format,
     "selected": 0,
+    "view": "window",
+    "data": DATASETS[0].id,
+    "losing": "0",
     "theme": "auto",
     "embed": False,
     "hide": [],
@@ -198,7 +213,7 @@ def _read(key: LinkKey, value: str) -> dict[str, Any]:
     """The params that a value of a key sets."""
     if key.kind == "choice" and value not in key.choices:
         raise InputError("not one of the choices")
-    if key.param is None:
+    if key.param is None or value in key.later:
         return {}
     match key.kind:
         case "integer":
@@ -242,6 +257,9 @@ def _written(key: LinkKey, value: Any) -> str:
             return ",".join(value)
         case "integer":
             return str(value + (key.name == "j"))
+        case "choice" if key.name == "d" and value not in key.choices:
+            # A file of the reader's own has no name that others could open.
+            return key.default
     return str(int(value)) if isinstance(value, bool) else str(value)
 
 

@@ -200,13 +200,13 @@ def _window_ends(significand: Fraction, values: list[Fraction], fmt: Format) -> 
     """Where a gradient's outcomes change on the axis of scales: exact texts at each octave, places at octave 0."""
     ends: dict[str, Any] = {}
     for name, cut in (("survival", fmt.survival), ("fullPrecision", fmt.full_precision), ("overflow", fmt.overflow)):
-        ends[f"{name}Text"] = [_end_text(cut.value / value) for value in values]
+        ends[f"{name}Text"] = [end_text(cut.value / value) for value in values]
         ends[f"{name}Log2"] = log2(cut.value / significand)
         ends[f"{name}K"] = _first_power_beyond(Cut(cut.value / significand, cut.included))
     return ends
 
 
-def _end_text(value: Fraction) -> str:
+def end_text(value: Fraction) -> str:
     """An end of a window: in decimal where that is exact and easy to read, else as a power of two, else rounded."""
     exact = decimal_text(value)
     return exact if not exact.startswith("≈") and "e" not in exact and len(exact) <= 10 else number_text(value)

@@ -4,8 +4,8 @@ A page POSTs the bytes of one file and is answered an id, with which its session
 """
 
 import asyncio
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 import json
 import os
@@ -57,7 +57,7 @@ class Uploaded:
     path: Path
 
 
-class Refused(InputError):
+class RefusedError(InputError):
     """A file that is not taken.
 
     Attributes:
@@ -88,37 +88,42 @@ class Uploads:
         # Files arrive in the server's thread, and sessions may take them in others.
         self._lock = RLock()
 
-    def receive(self, name: str, size: int | None) -> "Incoming":
+    def receive(self, name: str, size: int) -> "Incoming":
         """Begin to take a file.
 
         Args:
             name: what it is called.
-            size: how many bytes it has, as far as that is known.
+            size: how many bytes it has; 0 where that is not known.
 
         Returns:
             What to write it to.
 
         Raises:
-            Refused: it has no usable name, is too large, or there is no room for it.
+            RefusedError: it has no usable name, is too large, or there is no room for it.
         """
         check_name(name)
-        self.check_size(name, size or 0)
+        self.check_size(name, size)
         with self._lock:
             if len(self._files) >= MAX_FILES:
                 raise _full()
-            self.check_room(size or 0)
+            self.check_room(size)
             try:
-                self._directory = self._directory or TemporaryDirectory(prefix="lossscale-", ignore_cleanup_errors=True)
-                file = Incoming(self, name, size or 0, Path(mkdtemp(dir=self._directory.name)))
+                file = Incoming(self, name, size, Path(mkdtemp(dir=self._folder())))
             except OSError as error:
                 raise _unkept(name, error) from error
             self._files.add(file)
         return file
 
+    def _folder(self) -> str:
+        # On a server that runs for weeks, the system may have cleaned up.
+        if self._directory is None or not Path(self._directory.name).is_dir():
+            self._directory = TemporaryDirectory(prefix="lossscale-", ignore_cleanup_errors=True)
+        return self._directory.name
+
     def check_size(self, name: str, size: int) -> None:
         """Refuse a file of too many bytes."""
         if size > self.limit:
-            raise Refused(413, f"{quoted(name)} is too large: at most {self.limit:,} bytes can be sent.")
+            raise RefusedError(413, f"{quoted(name)} is too large: at most {self.limit:,} bytes can be sent.")
 
     def check_room(self, more: int) -> None:
         """Refuse more bytes than all files together may have."""
@@ -199,7 +204,7 @@ class Incoming:
         """Write what came next.
 
         Raises:
-            Refused: that is too much, or cannot be written.
+            RefusedError: that is too much, or cannot be written.
         """
         written = self._written + len(chunk)
         self._uploads.check_size(self.name, written)
@@ -219,12 +224,12 @@ class Incoming:
             The id to take it with.
 
         Raises:
-            Refused: it is empty, was cut short, or cannot be written.
+            RefusedError: it is empty, was cut short, or cannot be written.
         """
         if not self._written:
-            raise Refused(400, f"{quoted(self.name)} is empty.")
+            raise RefusedError(400, f"{quoted(self.name)} is empty.")
         if self._written < self.size:
-            raise Refused(400, f"{quoted(self.name)} was cut short on its way: please send it again.")
+            raise RefusedError(400, f"{quoted(self.name)} was cut short on its way: please send it again.")
         try:
             self._file.close()
         except OSError as error:
@@ -233,11 +238,9 @@ class Incoming:
 
     def remove(self) -> None:
         """Remove it, whether it has arrived or not."""
-        try:
+        # What could not be written is not needed any more.
+        with suppress(OSError):
             self._file.close()
-        except OSError:
-            # What could not be written is not needed any more.
-            pass
         shutil.rmtree(self.path.parent, ignore_errors=True)
         self._uploads.forget(self)
 
@@ -246,18 +249,18 @@ def check_name(name: str) -> None:
     """Refuse what is no name of a file of gradients.
 
     Raises:
-        Refused: it is none.
+        RefusedError: it is none.
     """
     if not name:
-        raise Refused(400, "The name of the file is missing.")
+        raise RefusedError(400, "The name of the file is missing.")
     if len(name) > _LONGEST_NAME:
-        raise Refused(400, f"The file name {quoted(name)} is too long.")
+        raise RefusedError(400, f"The file name {quoted(name)} is too long.")
     if any(character < " " or "\x7f" <= character <= "\x9f" for character in name):
-        raise Refused(400, f"The file name {quoted(name)} holds control characters.")
+        raise RefusedError(400, f"The file name {quoted(name)} holds control characters.")
     if "/" in name or "\\" in name:
-        raise Refused(400, f"{quoted(name)} is a path, and no name of a file.")
+        raise RefusedError(400, f"{quoted(name)} is a path, and no name of a file.")
     if Path(name).suffix.lower() not in FILE_SUFFIXES:
-        raise Refused(400, f"{quoted(name)} is no {', '.join(FILE_SUFFIXES[:-1])} or {FILE_SUFFIXES[-1]} file.")
+        raise RefusedError(400, f"{quoted(name)} is no {', '.join(FILE_SUFFIXES[:-1])} or {FILE_SUFFIXES[-1]} file.")
 
 
 @stream_request_body
@@ -281,7 +284,7 @@ class UploadHandler(RequestHandler):
         try:
             _check_origin(self.request.headers.get("Origin"), self.request.host, self._hosts)
             self._file = self._uploads.receive(self._name(), self._length())
-        except Refused as refused:
+        except RefusedError as refused:
             self._refuse(refused)
 
     def data_received(self, chunk: bytes) -> None:
@@ -291,7 +294,7 @@ class UploadHandler(RequestHandler):
         self._close_in(_STALLED)
         try:
             self._file.write(chunk)
-        except Refused as refused:
+        except RefusedError as refused:
             self._refuse(refused)
 
     def post(self) -> None:
@@ -300,11 +303,11 @@ class UploadHandler(RequestHandler):
             return
         try:
             upload_id = self._file.finish()
-        except Refused as refused:
+        except RefusedError as refused:
             self._refuse(refused)
             return
         self._file = None
-        self._after(self._uploads.lifetime, lambda: _in_thread(self._uploads.discard, upload_id))
+        asyncio.get_running_loop().call_later(self._uploads.lifetime, _in_thread, self._uploads.discard, upload_id)
         self.write({"upload": upload_id})
 
     def on_finish(self) -> None:
@@ -322,7 +325,7 @@ class UploadHandler(RequestHandler):
         """Answer what Tornado refuses by itself, such as other methods."""
         self.finish({"problem": f"The server cannot take the file: {self._reason}."})
 
-    def _refuse(self, refused: Refused) -> None:
+    def _refuse(self, refused: RefusedError) -> None:
         """Answer at once, but read on for a while: a browser that still sends would not see the answer otherwise."""
         self._drop()
         answer = json.dumps({"problem": str(refused)})
@@ -346,17 +349,14 @@ class UploadHandler(RequestHandler):
         given = self.request.query_arguments.get("name") or [b""]
         return given[0].decode("utf-8", "replace")
 
-    def _length(self) -> int | None:
+    def _length(self) -> int:
         given = self.request.headers.get("Content-Length", "")
-        return int(given) if re.fullmatch("[0-9]{1,18}", given) else None
+        return int(given) if re.fullmatch("[0-9]{1,18}", given) else 0
 
     def _close_in(self, seconds: float) -> None:
         if self._closing is not None:
             self._closing.cancel()
-        self._closing = self._after(seconds, self.request.connection.close)
-
-    def _after(self, seconds: float, call: Any) -> asyncio.TimerHandle:
-        return asyncio.get_running_loop().call_later(seconds, call)
+        self._closing = asyncio.get_running_loop().call_later(seconds, self.request.connection.close)
 
 
 _current: Uploads | None = None
@@ -390,14 +390,14 @@ def upload_limit() -> int:
     return _current.limit if _current else 0
 
 
-def take(upload_id: str) -> Any:
-    """Take a file that a browser has sent: `with take(upload_id) as uploaded: …`.
+def take(upload_id: str) -> AbstractContextManager[Uploaded]:
+    """Take a file that a browser has sent.
 
     Args:
         upload_id: what the browser was answered.
 
     Returns:
-        A context manager of an `Uploaded`, which is removed at its end.
+        A context manager of an `Uploaded`, whose file is removed at its end.
 
     Raises:
         InputError: on entry: there is no such file, or not any more.
@@ -410,7 +410,7 @@ def _check_origin(origin: str | None, host: str, hosts: Sequence[str]) -> None:
     if origin is None:
         return
     if origin == "null":
-        raise Refused(403, "A page in a sandboxed frame cannot send files: please open it in a window of its own.")
+        raise RefusedError(403, "A page in a sandboxed frame cannot send files: please open it in a window of its own.")
     try:
         sender = urlsplit(origin).netloc.lower()
     except ValueError:
@@ -418,23 +418,23 @@ def _check_origin(origin: str | None, host: str, hosts: Sequence[str]) -> None:
     # Behind a proxy the host that is asked can be an inner name. “Any host” is no name of this server.
     named = [name if ":" in name else f"{name}:80" for name in hosts if name.split(":")[0] != "*"]
     if not sender or (sender != host.lower() and not check_allowlist(sender, named)):
-        raise Refused(403, "Only the page itself can send files, and this came from another site.")
+        raise RefusedError(403, "Only the page itself can send files, and this came from another site.")
 
 
 def _name_to_store(name: str) -> str:
     if os.name == "nt":
         name = _NOT_ON_WINDOWS.sub("_", name)
     # A sentence quotes no more than 60 characters, so that it stays the same.
-    return name if len(os.fsencode(name)) <= 255 else Path(name).stem[:60] + Path(name).suffix
+    return name if len(name.encode()) <= 255 else Path(name).stem[:60] + Path(name).suffix
 
 
-def _full() -> Refused:
-    return Refused(429, "The server is busy with other files: please try again in a few minutes.")
+def _full() -> RefusedError:
+    return RefusedError(429, "The server is busy with other files: please try again in a few minutes.")
 
 
-def _unkept(name: str, error: OSError) -> Refused:
-    return Refused(507, f"The server cannot keep {quoted(name)}: {error.strerror or error}.")
+def _unkept(name: str, error: OSError) -> RefusedError:
+    return RefusedError(507, f"The server cannot keep {quoted(name)}: {error.strerror or error}.")
 
 
-def _in_thread(call: Any, *arguments: Any) -> None:
+def _in_thread(call: Callable[..., None], *arguments: Any) -> None:
     asyncio.get_running_loop().run_in_executor(None, call, *arguments)

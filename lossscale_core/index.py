@@ -81,6 +81,8 @@ class UnitedIndex(Magnitudes):
             parts: those of the arrays; at least one.
         """
         self._parts = parts
+        self._idle_zeros = sum(part.zeros for part in parts if not part.alive)
+        self._found: dict[int, float] = {}
         super().__init__(*(sum(getattr(part, name) for part in parts) for name in ("size", "zeros", "nonfinite")))
 
     def below_cuts(self, fmt: Format, scales: tuple[Fraction, ...], product: Product) -> NDArray[np.int64]:
@@ -94,16 +96,26 @@ class UnitedIndex(Magnitudes):
     def magnitude(self, rank: int) -> float:
         """As `Magnitudes` says."""
         self._check_rank(rank)
+        if rank not in self._found:
+            self._found[rank] = self._search(rank)
+        return self._found[rank]
+
+    def _search(self, rank: int) -> float:
+        alive = [part for part in self._parts if part.alive]
+        low = min(part.magnitude(0) for part in alive)
+        high = max(part.magnitude(part.alive - 1) for part in alive)
+        if rank in (0, self.alive - 1):
+            return low if rank == 0 else high
         # The patterns of float64 are in the order of the magnitudes, and every part's are among them.
-        low, high = 0, FP64.max_code
-        while low < high:
-            middle = (low + high) // 2
+        first, last = (int(np.float64(end).view(np.uint64)) for end in (low, high))
+        while first < last:
+            middle = (first + last) // 2
             value = FP64.value_of(middle)
-            if sum(part.up_to(value) for part in self._parts) > self.zeros + rank:
-                high = middle
+            if sum(part.up_to(value) for part in alive) > self.zeros - self._idle_zeros + rank:
+                last = middle
             else:
-                low = middle + 1
-        return FP64.value_of(low)
+                first = middle + 1
+        return FP64.value_of(first)
 
 
 @lru_cache(maxsize=64)

@@ -1,5 +1,6 @@
 // Where the browser's part begins. Under Panel `model` is the component's proxy; in a saved page it is a plain object.
 
+import { Distributions } from "./distributions.js";
 import { LinkCodec } from "./link.js";
 import { Lookups } from "./lookup.js";
 import { Page } from "./page.js";
@@ -17,11 +18,11 @@ export function render({ model, el }) {
   const codec = new LinkCodec(setup.linkKeys, lookups, setup, rows.scale);
   const given = {
     gradients: rows.gradients, scale: rows.scale, k: model.log2_scale, format: model.format, selected: model.selected,
-    theme: model.theme, embed: model.embed, hide: model.hide,
+    view: model.view, data: model.data, losing: model.losing, theme: model.theme, embed: model.embed, hide: model.hide,
   };
   const here = ground ? linkHere(model.saved) : null;
   const link = here ? codec.read(here) : { state: given, ignored: model.ignored, unread: [] };
-  const store = new Store(model, lookups, words, link.state, setup.live);
+  const store = new Store(model, lookups, words, link.state, setup.live, new Distributions(setup));
   const page = new Page(store, setup, codec, ground !== null);
   page.mount(ground ?? el);
   page.unread(here, link);
@@ -35,11 +36,12 @@ function linkHere(saved) {
 }
 
 function listen(model, store, page) {
-  for (const name of ["gradients", "typed_scale", "log2_scale", "format", "selected", "theme", "rows", "tracks"]) {
+  for (const name of ["gradients", "typed_scale", "log2_scale", "format", "selected", "view", "data", "losing", "theme", "rows", "tracks"]) {
     model.on(name, () => queueMicrotask(() => store.arrived()));
   }
   model.on("msg:custom", (message) => {
     if ("qr" in message) page.share.draw(message.qr);
+    else if ("progress" in message) store.progressed(message);
     else store.answered(message);
   });
   model.document?.on_event?.("connection_lost", () => page.offline());

@@ -6,14 +6,15 @@ export class LinkCodec {
   // `scale` is the typed scale the page came with, whose tables are here.
   constructor(keys, lookups, { presets, beginning }, scale) {
     Object.assign(this, { keys, lookups, presets, scale });
-    this.defaults = { ...begin(beginning), selected: 0, theme: "auto", embed: false, hide: [] };
+    const plain = Object.fromEntries(keys.filter(({ param }) => PLAIN_CHOICES.includes(param)).map((key) => [key.param, key.default]));
+    this.defaults = { ...begin(beginning), ...plain, selected: 0, embed: false, hide: [] };
   }
 
   write(state) {
     const parts = ["v=1"];
     for (const key of this.keys) {
       if (!(key.param in WRITERS)) continue;
-      const value = WRITERS[key.param](state, this);
+      const value = WRITERS[key.param](state, this, key);
       if (value !== key.default) parts.push(`${key.name}=${value}`);
     }
     return `?${parts.join("&")}`;
@@ -43,6 +44,8 @@ export class LinkCodec {
   value(key, value) {
     if (key.kind === "choice" && !key.choices.includes(value)) return null;
     if (key.name === "s") return this.scenario(value);
+    if (key.later.includes(value)) return {};
+    if (PLAIN_CHOICES.includes(key.param)) return { [key.param]: value };
     switch (key.param) {
       case "gradients": return this.gradients(value);
       case "typed_scale": {
@@ -58,8 +61,6 @@ export class LinkCodec {
         return names.every((name) => key.choices.includes(name)) ? { hide: key.choices.filter((name) => names.includes(name)) } : null;
       }
       case "embed": return { embed: value === "1" };
-      case "format": return { format: value };
-      case "theme": return { theme: value };
       default: return {};
     }
   }
@@ -91,6 +92,9 @@ export const LONGEST_LINK = 4000;
 
 const DEFAULT_GRADIENTS = "p-26,p3";
 
+// Choices that are in the state under the name of their param. A file of the reader's own has no name for others.
+const PLAIN_CHOICES = ["format", "view", "data", "losing", "theme"];
+
 const sameValue = (a, b) => a.key === b.key && a.octave === b.octave && a.negative === b.negative;
 
 const typed = (token) => token.replace(LINK_POWER, "$12^$2");
@@ -103,9 +107,8 @@ const WRITERS = {
   },
   log2_scale: (state) => String(state.k),
   typed_scale: (state) => (state.scale ? state.scale.link : ""),
-  format: (state) => state.format,
   selected: (state) => String(state.selected + 1),
   embed: (state) => (state.embed ? "1" : "0"),
   hide: (state) => state.hide.join(),
-  theme: (state) => state.theme,
+  ...Object.fromEntries(PLAIN_CHOICES.map((name) => [name, (state, codec, key) => (key.choices.includes(state[name]) ? state[name] : key.default)])),
 };

@@ -2,6 +2,7 @@
 
 import { Choice, TryList } from "./choices.js";
 import { change, html, write } from "./dom.js";
+import { DistributionView } from "./distributionview.js";
 import { Frame } from "./frame.js";
 import { GradientList } from "./gradientlist.js";
 import { Journey } from "./journey.js";
@@ -15,6 +16,9 @@ import { WindowChart } from "./windowchart.js";
 import { pretty, scaleEquation } from "./words.js";
 
 const QUIET = 600;
+
+// What a change of asks for new drawings; the scale alone does not.
+const REDRAWN = ["gradients", "format", "scale", "view", "data", "losing"];
 
 // A notice stays a notice: so many parts of a bad link, and so much of each.
 const MOST_NAMED = 6, LONGEST_NAMED = 80;
@@ -38,6 +42,9 @@ export class Page {
       (format) => store.act({ format }));
     this.theme = new Choice("theme", words.say("themeLegend"),
       ["auto", "light", "dark"].map((value) => ({ value, label: words.say(`theme-${value}`) })), (theme) => store.act({ theme }));
+    this.view = new Choice("view", words.say("viewLegend"),
+      ["window", "distribution"].map((value) => ({ value, label: words.say(`view-${value}`) })), (view) => store.act({ view }));
+    this.distribution = new DistributionView(store, setup.losing);
     this.share = new Share(store, setup);
     this.windowChart = new WindowChart(store);
     this.list = new GradientList(store);
@@ -63,14 +70,17 @@ export class Page {
     this.controls = {
       format: this.formats.element, theme: this.theme.element, reset, share: this.share.button, gradients: this.list.addForm,
       scale: this.list.scaleForm, outcome: this.outcome.element, landing: landingCard, journey: this.journey.element,
-      try: this.tries.element, numbers: this.table.element,
+      try: this.tries.element, numbers: this.table.element, view: this.view.element, data: this.distribution.data.element,
     };
+    const { left, right, below, parts } = this.distribution;
+    for (const part of parts) part.classList.add("in-distribution");
+    for (const part of [windowCard, landingCard, this.outcome.element, this.journey.element, this.tries.element, this.table.element]) part.classList.add("in-window");
     return html("div", { class: "lossscale" }, html("style", {}, STYLE),
-      html("div", { class: "bar-top" }, heading, this.formats.element, this.theme.element, reset, this.share.button),
+      html("div", { class: "bar-top" }, heading, this.view.element, this.formats.element, this.theme.element, reset, this.share.button),
       html("div", { class: "columns" },
-        html("div", { class: "left" }, windowCard, landingCard),
-        html("div", { class: "right" }, this.outcome.element, this.journey.element, this.tries.element),
-        this.table.element),
+        html("div", { class: "left" }, windowCard, landingCard, ...left),
+        html("div", { class: "right" }, this.outcome.element, this.journey.element, this.tries.element, ...right),
+        this.table.element, ...below),
       html("p", { class: "leaves-out" }, words.say("leavesOut")),
       this.notice, this.live, this.share.dialog);
   }
@@ -87,7 +97,7 @@ export class Page {
     this.timeline.begin(state);
     this.entitle();
     if (this.isPage) addEventListener("hashchange", () => this.hashChanged());
-    new ResizeObserver(() => this.resized()).observe(this.windowChart.element);
+    for (const chart of [this.windowChart, this.distribution.curve]) new ResizeObserver(() => this.resized()).observe(chart.element);
   }
 
   resized() {
@@ -95,19 +105,28 @@ export class Page {
     if (width > 0 && (width !== this.drawn.width || unit !== this.drawn.unit)) this.draw();
   }
 
+  // Of the chart that is shown.
   size() {
-    return { width: this.windowChart.element.clientWidth, unit: parseFloat(getComputedStyle(this.windowChart.element).fontSize) / 16 };
+    const { element } = this.inDistribution ? this.distribution.curve : this.windowChart;
+    return { width: element.clientWidth, unit: parseFloat(getComputedStyle(element).fontSize) / 16 };
+  }
+
+  get inDistribution() {
+    return this.store.state.view === "distribution";
   }
 
   draw(keepAxis = false) {
     const { state, words, lookups } = this.store;
+    change(this.element, { "data-view": state.view });
     write(this.landingTitle, words.say("landingTitle", { format: lookups.formats[state.format].label }));
     this.frame.fit(() => this.drawCharts(keepAxis));
   }
 
   drawCharts(keepAxis) {
     this.drawn = this.size();
-    if (this.drawn.width > 0) {
+    if (this.inDistribution) {
+      if (this.drawn.width > 0) this.distribution.draw(this.drawn);
+    } else if (this.drawn.width > 0) {
       this.windowChart.draw({ ...this.drawn, layout: this.frame.layout }, keepAxis);
       this.list.draw(this.windowChart.geometry, this.drawn.width, this.windowChart.axis.left);
       if (!keepAxis || !this.landing.rows) this.landing.draw(this.drawn);
@@ -116,22 +135,33 @@ export class Page {
   }
 
   show() {
-    const { state, lookups, words } = this.store;
-    if (this.drawn.width > 0) {
-      this.windowChart.show();
-      this.landing.show();
-    }
-    this.windowChart.slider.show(state, spokenOutcome(state, lookups, words));
-    for (const part of [this.outcome, this.journey, this.table, this.tries]) part.show();
+    const { state } = this.store;
+    if (this.inDistribution) this.distribution.show();
+    else this.showWindow();
+    this.view.show(state.view);
     this.formats.show(state.format);
     this.theme.show(state.theme);
     this.frame.show(state);
     change(this.themed, { "data-theme": state.theme });
   }
 
+  showWindow() {
+    if (this.drawn.width > 0) {
+      this.windowChart.show();
+      this.landing.show();
+    }
+    this.windowChart.slider.show(this.store.state, this.spoken());
+    for (const part of [this.outcome, this.journey, this.table, this.tries]) part.show();
+  }
+
+  spoken() {
+    const { state, lookups, words } = this.store;
+    return this.inDistribution ? this.distribution.spoken() : spokenOutcome(state, lookups, words);
+  }
+
   changed(before, kind) {
     const { state } = this.store;
-    if (before.gradients !== state.gradients || before.format !== state.format || before.scale !== state.scale) this.draw(kind === "octave");
+    if (REDRAWN.some((name) => before[name] !== state[name])) this.draw(kind === "octave");
     else {
       this.show();
       this.frame.refit();
@@ -161,16 +191,16 @@ export class Page {
   entitle() {
     if (!this.isPage) return;
     const { state, lookups, words } = this.store;
-    const { title } = outcomeText(state, lookups, words, pretty);
-    document.title = words.say("documentTitle", { scale: scaleEquation(state, lookups, words), outcome: title });
+    const title = this.inDistribution ? this.distribution.title() : outcomeText(state, lookups, words, pretty).title;
+    const notch = this.inDistribution ? { ...state, scale: null } : state;
+    document.title = words.say("documentTitle", { scale: scaleEquation(notch, lookups, words), outcome: title });
   }
 
   // The consequence, said once the hand rests.
   tellSoon() {
     clearTimeout(this.telling);
     this.telling = setTimeout(() => {
-      const { state, lookups, words } = this.store;
-      write(this.live, spokenOutcome(state, lookups, words));
+      write(this.live, this.spoken());
     }, QUIET);
   }
 

@@ -5,8 +5,8 @@ import { MOST_GRADIENTS } from "./link.js";
 const REST = 500;
 
 export class Store {
-  constructor(model, lookups, words, state, live) {
-    Object.assign(this, { model, lookups, words, state, live, page: null });
+  constructor(model, lookups, words, state, live, distributions) {
+    Object.assign(this, { model, lookups, words, state, live, distributions, page: null });
     this.online = !model.saved;
     this.questions = new Map();
     this.asked = 0;
@@ -48,14 +48,14 @@ export class Store {
 
   // Another state altogether: what is still being read belonged to the former one.
   turnTo(state) {
-    this.questions.clear();
+    this.forget();
     this.act(state);
     this.page.list.forget();
   }
 
   // A state from the history: its tables are here, or Python makes them again.
   restore(state) {
-    this.questions.clear();
+    this.forget();
     if (this.lookups.has(state.gradients, state.scale)) this.act(state);
     else if (this.online) this.read(state.gradients.map(({ token }) => token), state.scale?.token ?? "", { restoring: state });
   }
@@ -78,10 +78,50 @@ export class Store {
     this.question({ gradients, scale }, { before: this.state, ...question });
   }
 
+  // What is shown of many gradients; asked for, where it is not here yet.
+  distribution() {
+    const { data } = this.state;
+    const here = this.distributions.get(data);
+    const asked = [...this.questions.values()].some((question) => question.data === data);
+    if (!here && !asked && this.online) this.question({ data }, { data });
+    return here;
+  }
+
+  // A file that was sent to the server is counted there.
+  readUpload(upload) {
+    this.question({ upload }, { upload });
+    this.reading = this.asked;
+  }
+
+  cancelUpload() {
+    if (this.reading) this.model.send_msg({ cancel: this.reading });
+    this.questions.delete(this.reading);
+    this.reading = null;
+  }
+
+  progressed({ of, progress }) {
+    if (this.questions.has(of)) this.page.distribution.data.wait(undefined, progress);
+  }
+
+  counted({ data, upload }, text, problem) {
+    if (upload) {
+      this.reading = null;
+      this.page.distribution.data.failed(problem);
+    } else if (problem) this.page.distribution.data.tell(problem);
+    if (!text) return;
+    const name = this.distributions.take(data, text);
+    if (upload) this.act({ data: name });
+    else this.page.draw();
+  }
+
   // A link whose numbers are Python's to read. A `whole` one with any part that is bad changes nothing.
   openLink(link, whole) {
-    this.questions.clear();
+    this.forget();
     this.question({ link }, { whole });
+  }
+
+  forget() {
+    for (const [number, { data, upload }] of this.questions) if (!data && !upload) this.questions.delete(number);
   }
 
   // Answers come in the order of the questions, each under its number.
@@ -111,10 +151,11 @@ export class Store {
     return onSlider ? { k: power.octave, scale: null } : null;
   }
 
-  answered({ answer, problem = "", rows, tracks, ignored, log2_scale: k, ...chosen }) {
+  answered({ answer, problem = "", distribution, cancelled, rows, tracks, ignored, log2_scale: k, ...chosen }) {
     const question = this.questions.get(answer);
     if (!question) return;
     this.questions.delete(answer);
+    if (question.data || question.upload) return void this.counted(question, cancelled ? null : distribution, problem);
     const { box, text, restoring, whole } = question;
     if (ignored?.length && whole) return;
     if (problem || box) this.page.problem(problem, box);
@@ -200,7 +241,8 @@ export class Store {
 }
 
 // What Python and the browser both hold: the param's name, and the state's. The first two come with rows and tables.
-const SHARED = [["gradients", null], ["typed_scale", null], ["log2_scale", "k"], ["format", "format"], ["selected", "selected"], ["theme", "theme"]];
+const SHARED = [["gradients", null], ["typed_scale", null], ["log2_scale", "k"], ["format", "format"], ["selected", "selected"],
+  ["view", "view"], ["data", "data"], ["losing", "losing"], ["theme", "theme"]];
 
 // What Python read, put into a list that has changed since it was asked: `before` is the list it was asked with.
 function merged(now, before, read) {

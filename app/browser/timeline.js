@@ -91,6 +91,6 @@ export class Timeline {
   }
 }
 
-const KEPT = ["gradients", "scale", "k", "format", "selected", "theme"];
+const KEPT = ["gradients", "scale", "k", "format", "selected", "view", "data", "losing", "theme"];
 const snapshot = (state) => Object.fromEntries(KEPT.map((name) => [name, state[name]]));
 const same = (a, b) => KEPT.filter((name) => name !== "selected").every((name) => JSON.stringify(a[name]) === JSON.stringify(b[name]));

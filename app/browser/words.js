@@ -18,6 +18,10 @@ export class Words {
     return message.replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole);
   }
 
+  number(count) {
+    return new Intl.NumberFormat(this.language).format(count);
+  }
+
   list(items) {
     return new Intl.ListFormat(this.language, { type: "conjunction" }).format(items);
   }

@@ -15,9 +15,11 @@ import pytest
 
 from lossscale_app import command_line, progress_bar
 from lossscale_app.command_line import DEFAULT_PORT, main
+import lossscale_app.distributions
 import lossscale_app.server
 from lossscale_app.window_report import window_data, window_text
 from lossscale_core import FORMATS, FP16
+from lossscale_core.errors import printable
 
 from .lookup_mirror import strict_json
 from .processes import command, environment
@@ -386,6 +388,77 @@ def test_origins_of_the_environment_join_those_given(served, monkeypatch):
     monkeypatch.setenv("LOSSSCALE_ORIGINS", "a.example, b.example  c.example:80,")
     asked = served("--allow-websocket-origin", "d.example")
     assert list(asked["origins"]) == ["d.example", "a.example", "b.example", "c.example:80"]
+
+
+@pytest.mark.parametrize(
+    ("words", "mebibytes"), [((), 512), (("--max-upload", "1"), 1), (("--max-upload=65536",), 65536)]
+)
+def test_the_largest_file_that_the_page_may_send(served, words, mebibytes):
+    assert served(*words)["max_upload"] == mebibytes << 20
+
+
+@pytest.mark.parametrize("size", ["0", "-1", "65537", "1.5", "512M", "", "1" * 5000])
+def test_a_bad_limit_is_refused_in_one_line(served, size):
+    assert "it is a whole number from 1 to 65536" in assert_refused(run("serve", f"--max-upload={size}"))
+
+
+@pytest.fixture
+def opened(monkeypatch):
+    """The files that were opened, while none is read."""
+    files = []
+
+    def open_file(path, progress=None):
+        progress(1.0)
+        files.append(path)
+
+    monkeypatch.setattr(lossscale_app.distributions, "open_file", open_file)
+    return files
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["serve", "grads.npz", "--port", "8080"],
+        ["serve", "--port", "8080", "grads.npz"],
+        ["--port", "8080", "grads.npz"],
+        ["--port=8080", "--", "grads.npz"],
+    ],
+)
+def test_a_file_to_open_the_page_with(served, opened, words):
+    asked = served(*words)
+    assert opened == ["grads.npz"]
+    assert (asked["port"], asked["opened"]) == (8080, True)
+
+
+@pytest.mark.parametrize("words", [[], ["serve"], ["serve", ""], ["--port", "8080"]])
+def test_no_file_to_open_the_page_with(served, opened, words):
+    assert served(*words)["opened"] is False
+    assert opened == []
+
+
+@pytest.mark.parametrize("file", ["missing.npz", "notes.md", "damaged.npz", "empty.txt", "folder.npy", "a\nb", "-3"])
+def test_a_file_that_cannot_be_opened_is_refused_in_one_line(monkeypatch, tmp_path, file):
+    """Before anything listens."""
+    monkeypatch.setattr(lossscale_app.server, "serve", lambda *given, **named: pytest.fail("it listens"))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder.npy").mkdir()
+    (tmp_path / "notes.md").write_text("1 2 3", "utf-8")
+    (tmp_path / "empty.txt").touch()
+    (tmp_path / "damaged.npz").write_bytes(b"PK\x03\x04 and no more")
+    assert f"“{printable(file)}”" in assert_refused(run("serve", file))
+
+
+def test_a_terminal_sees_how_far_the_file_is(shown, monkeypatch):
+    monkeypatch.setattr(lossscale_app.server, "serve", lambda *given, **named: None)
+    code, err = shown("serve", "list.txt")
+    assert code == 0
+    assert "\rreading list.txt [" in err
+    assert err.endswith(" \r")
+
+
+def test_a_file_is_not_opened_where_the_port_is_none(opened):
+    assert_refused(run("serve", "grads.npz", "--port", "x"))
+    assert opened == []
 
 
 BAD_PORTS = ["-1", "65536", "80.0", "http", "8 0", "8_0", "٨٠", "0x50", "1" * 5000]

@@ -1,5 +1,8 @@
 """The server, running: what it answers, to whom, and how it ends."""
 
+from contextlib import closing
+from http.client import HTTPConnection
+import json
 import re
 import signal
 import socket
@@ -12,6 +15,7 @@ from tornado.websocket import websocket_connect
 
 from lossscale_app.command_line import main
 from lossscale_app.page import DESCRIPTION, TITLE
+from lossscale_app.server import _endings
 
 from .loops import run
 from .markup import Elements
@@ -20,15 +24,18 @@ from .processes import Server, command, environment, free_port
 FOREIGN = "http://courses.example"
 
 
-ENDING = {number.name: number for number in (signal.SIGTERM, signal.SIGINT)}
+ENDING = {number.name: number for number in (signal.SIGTERM, signal.SIGINT, getattr(signal, "SIGHUP", signal.SIGINT))}
 
 
 @pytest.fixture(scope="module", autouse=True)
-def servers():
+def servers(tmp_path_factory):
     """All servers of this file, started at once, since each takes its time to load Panel."""
+    file = tmp_path_factory.mktemp("files") / "grads.txt"
+    file.write_text("2^-26 8", "utf-8")
     running = {name: Server() for name in ("plain", *ENDING)}
     # Reached under other names too: one given as an option, one by the environment.
     running["open"] = Server("--allow-websocket-origin", "courses.example", LOSSSCALE_ORIGINS="slides.example:8000")
+    running["file"] = Server(str(file))
     try:
         yield running
     finally:
@@ -155,6 +162,46 @@ def test_a_signal_ends_it_quickly_and_quietly(servers, name):
     assert code == 0
 
 
+def test_a_file_is_what_the_address_opens(servers):
+    running = servers["file"].wait()
+    assert running.get("/?v=1&view=distribution")[0] == 200
+    out = running.stop()[1]
+    assert out.endswith(f"http://localhost:{running.port}/?v=1&view=distribution\n")
+
+
+def test_a_hangup_that_is_to_be_ignored_is():
+    """As with `nohup`."""
+    hangup = getattr(signal, "SIGHUP", None) or pytest.skip("this system has no hangups")
+    assert hangup in _endings()
+    before = signal.signal(hangup, signal.SIG_IGN)
+    try:
+        assert hangup not in _endings()
+    finally:
+        signal.signal(hangup, before)
+
+
+def upload(server, origin, name="grads.txt"):
+    """The status of sending a file from a page of some origin."""
+    connection = HTTPConnection("127.0.0.1", server.port, timeout=30)
+    with closing(connection):
+        connection.request("POST", f"/upload?name={name}", b"2^-26 8", {"Origin": origin})
+        answer = connection.getresponse()
+        assert set(json.loads(answer.read())) == ({"upload"} if answer.status == 200 else {"problem"})
+        return answer.status
+
+
+def test_only_the_page_itself_sends_files(server):
+    assert upload(server, f"http://127.0.0.1:{server.port}") == 200
+    assert upload(server, f"http://127.0.0.1:{server.port}", "grads.md") == 400
+    for origin in (FOREIGN, "null"):
+        assert upload(server, origin) == 403
+
+
+def test_a_page_behind_a_proxy_sends_files(open_server):
+    assert upload(open_server, "http://slides.example:8000") == 200
+    assert upload(open_server, "http://other.example") == 403
+
+
 @pytest.fixture
 def port_in_use():
     with socket.socket() as other:
@@ -188,6 +235,13 @@ def test_the_port_of_the_environment_is_what_is_listened_on(capfd, monkeypatch, 
 def test_a_bad_port_of_the_environment_is_refused_in_one_line(capfd, monkeypatch, port):
     monkeypatch.setenv("PORT", port)
     assert f"PORT: a port is a number from 0 to 65535, and “{port}” is not" in refused(capfd)
+
+
+def test_a_file_that_cannot_be_read_is_refused_before_anything_listens(capfd, tmp_path):
+    """The address is none of this machine's, which would be said otherwise."""
+    damaged = tmp_path / "grads.npz"
+    damaged.write_bytes(b"PK\x03\x04 and no more")
+    assert "“grads.npz” is " in refused(capfd, "serve", str(damaged), "--address", "192.0.2.1")
 
 
 def test_an_address_of_another_machine_is_refused_in_one_line(capfd):

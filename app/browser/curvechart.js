@@ -1,0 +1,169 @@
+// What becomes of a distribution at every scale: its outcomes stacked over the axis that is the slider.
+
+import { Axis } from "./axis.js";
+import { COUNTED, here } from "./distributions.js";
+import { change, html, svg, write } from "./dom.js";
+import { labelWidth } from "./measure.js";
+import { hatched, hatches } from "./marks.js";
+import { FIRST, LAST, Slider } from "./slider.js";
+import { power, pretty, scaleEquation, short } from "./words.js";
+
+const MARGIN = 5, NARROWEST = 20, TOP = 92, TALL = 190, AXIS_ROOM = 48;
+
+export class CurveChart {
+  constructor(store) {
+    this.store = store;
+    this.slider = new Slider(store);
+    this.bubble = html("div", { class: "bubble", "aria-hidden": "true" });
+    this.caption = html("div", { class: "window-caption" });
+    this.picture = svg("svg", { "aria-hidden": "true", class: "picture" });
+    this.element = html("div", { class: "chart curve-chart" }, this.picture, this.caption, this.slider.clip, this.bubble);
+  }
+
+  draw({ width, unit }, data) {
+    const { state, words } = this.store;
+    const counted = data.formats[state.format];
+    const room = { left: 60 * unit, right: 44 * unit };
+    this.axis = new Axis(...stretch(counted), room.left, width - room.right);
+    this.fillCaption(here(data, state));
+    const top = TOP * unit, floor = top + TALL * unit, bottom = floor + this.caption.offsetHeight + 10 * unit;
+    const height = bottom + AXIS_ROOM * unit;
+    change(this.picture, { viewBox: `0 0 ${width} ${height}`, width, height });
+    this.element.style.height = `${height}px`;
+    this.geometry = { unit, top, floor };
+    this.slider.place(this.axis, 44 * unit, 36 * unit);
+    this.line = svg("line", { class: "scale-line", y1: 62 * unit, y2: bottom });
+    const clip = svg("clipPath", { id: "lse-curve" },
+      svg("rect", { x: this.axis.left, y: top, width: this.axis.right - this.axis.left, height: floor - top }));
+    const areas = COUNTED.map((name, place) => this.area(name, place, counted));
+    this.picture.replaceChildren(hatches("lse-curve-hatch"), clip, svg("g", { "clip-path": "url(#lse-curve)" }, ...areas.flat()),
+      ...this.shares(), ...this.names(counted), this.axis.draw(bottom, unit, words.say("scaleAxis")), this.line);
+    this.showSafe(here(data, state).window);
+    this.placeCaption(here(data, state).window, bottom);
+  }
+
+  y(share) {
+    const { top, floor } = this.geometry;
+    return floor - share * (floor - top);
+  }
+
+  // One outcome's area: a step for every notch, from the outcomes below it to those above.
+  area(name, place, { edges }) {
+    const below = (row) => (place === 0 ? 0 : row[place - 1]), above = (row) => (place === 3 ? 1 : row[place]);
+    const steps = (value) => edges.map((row, index) => {
+      const x = this.axis.x(FIRST + index - 0.5), y = this.y(value(row));
+      return [[x, y], [x + this.axis.octave, y]];
+    }).flat();
+    const points = [...steps(above), ...steps(below).reverse()].map((point) => point.join()).join(" ");
+    const hatch = hatched(place + 1, "lse-curve-hatch");
+    return [svg("polygon", { class: `segment ${name}`, points }), ...(hatch ? [svg("polygon", { points, fill: hatch })] : [])];
+  }
+
+  shares() {
+    const { unit } = this.geometry;
+    return [0, 0.5, 1].map((share) => svg("text", { class: "share", x: this.axis.left - 8 * unit, y: this.y(share) + 5 * unit, "text-anchor": "end" }, pretty(`${100 * share}%`)));
+  }
+
+  // The word of each outcome where its area is widest, if it is tall and wide enough there.
+  names({ edges }) {
+    const { words, lookups, state } = this.store;
+    const { unit } = this.geometry;
+    const to = pretty(lookups.formats[state.format].overflowsTo);
+    const keys = [["barUnderflow", "barUnderflowShort"], ["barSubnormal"], ["barNormal"], ["barOverflow", "barOverflowShort"]];
+    return COUNTED.flatMap((name, place) => {
+      const span = widest(edges.map((row) => [place === 0 ? 0 : row[place - 1], place === 3 ? 1 : row[place]]), this.axis);
+      if (!span) return [];
+      const room = (span.to - span.from) * this.axis.octave;
+      const label = keys[place].map((key) => words.say(key, { to })).find((text) => labelWidth(text, unit) + 16 * unit < room);
+      if (!label) return [];
+      const x = this.axis.x((span.from + span.to) / 2), y = this.y(span.middle), wide = labelWidth(label, unit) + 10 * unit;
+      return [
+        svg("rect", { class: `plate ${name}`, x: x - wide / 2, y: y - 11 * unit, width: wide, height: 22 * unit, rx: 4 * unit }),
+        svg("text", { class: `segment-label ${name}`, x, y: y + 5 * unit, "text-anchor": "middle" }, label),
+      ];
+    });
+  }
+
+  fillCaption({ window, best }) {
+    this.caption.replaceChildren(...windowText(window, best, this.store));
+    change(this.caption, { class: `window-caption ${window?.empty ? "no-window" : "has-window"}` });
+  }
+
+  placeCaption(window, bottom) {
+    const { unit } = this.geometry;
+    const has = window && !window.empty;
+    const ends = has ? [window.lower.log2, window.upper.log2] : [this.axis.from, this.axis.to];
+    const middle = (this.axis.x(this.axis.clamp(ends[0])) + this.axis.x(this.axis.clamp(ends[1]))) / 2;
+    const half = this.caption.offsetWidth / 2;
+    this.caption.style.left = `${Math.max(4 * unit, Math.min(middle - half, this.element.clientWidth - 2 * half - 4 * unit))}px`;
+    this.caption.style.top = `${bottom - this.caption.offsetHeight - 4 * unit}px`;
+  }
+
+  showSafe(window) {
+    const { track } = this.slider;
+    const [from, to] = window === null ? [this.axis.from, this.axis.to] : window.empty ? [0, 0] : [window.lower.log2, window.upper.log2];
+    const left = this.axis.x(this.axis.clamp(from)), right = this.axis.x(this.axis.clamp(to));
+    track.style.setProperty("--safe-left", `${left - this.axis.left}px`);
+    track.style.setProperty("--safe-width", `${right - left}px`);
+  }
+
+  show() {
+    const { state, lookups, words } = this.store;
+    const notch = { ...state, scale: null };
+    const x = this.axis.x(this.axis.clamp(state.k));
+    const beyond = state.k < this.axis.from ? "◂ " : "", after = state.k > this.axis.to ? " ▸" : "";
+    write(this.bubble, beyond + scaleEquation(notch, lookups, words) + after);
+    const half = this.bubble.offsetWidth / 2;
+    this.bubble.style.left = `${Math.max(half, Math.min(this.element.clientWidth - half, x)) - half}px`;
+    change(this.line, { x1: x, x2: x, "data-log2": state.k });
+  }
+}
+
+// The scales where outcomes change, with a margin.
+function stretch({ edges }) {
+  const moving = edges.flatMap((row, index) => {
+    const next = edges[index + 1];
+    return next && next.join() !== row.join() ? [FIRST + index, FIRST + index + 1] : [];
+  });
+  const places = [...moving, 0];
+  let from = Math.min(...places) - MARGIN, to = Math.max(...places) + MARGIN;
+  const lacking = Math.max(0, NARROWEST - (to - from));
+  from = Math.max(FIRST - 0.5, from - lacking / 2);
+  to = Math.min(LAST + 0.5, to + lacking / 2);
+  return [from, to];
+}
+
+// The longest run of notches on an axis where an area is tall enough for a word, and the area's middle there.
+function widest(rows, axis) {
+  const TALL_ENOUGH = 0.16;
+  let best = null, run = null;
+  rows.forEach(([low, high], index) => {
+    const k = FIRST + index;
+    const fits = high - low > TALL_ENOUGH && k >= axis.from && k <= axis.to;
+    // A word is level: the run ends where the area moves away from its middle.
+    if (run && fits && Math.max(low, run.low) + TALL_ENOUGH <= Math.min(high, run.high)) {
+      run = { ...run, to: Math.min(axis.to, k + 0.5), low: Math.max(low, run.low), high: Math.min(high, run.high) };
+    } else run = fits ? { from: Math.max(axis.from, k - 0.5), to: Math.min(axis.to, k + 0.5), low, high } : null;
+    if (run && (!best || run.to - run.from > best.to - best.from)) best = run;
+  });
+  return best && { ...best, middle: (best.low + best.high) / 2 };
+}
+
+// The window that loses no more than the reader allows: its ends, then its powers of two.
+function windowText(window, best, { words, state }) {
+  const allowed = state.losing === "0" ? "" : ` ${words.say("losingAtMost", { share: pretty(`${state.losing}%`) })}`;
+  if (!window) return [html("strong", {}, words.say("windowEverything"))];
+  const above = short(window.lower.text), below = short(window.upper.text);
+  if (window.empty) {
+    const key = window.upperClosed ? "distributionNoneClosed" : "distributionNone";
+    return [html("strong", {}, words.say("windowNone") + allowed), html("span", {}, words.say(key, { above, below }))];
+  }
+  const ends = words.say(window.upperClosed ? "windowEndsClosed" : "windowEnds", { above, below });
+  const { powers } = window;
+  const inside = powers === null
+    ? words.say("windowPowerless")
+    : powers[0] === powers[1]
+      ? words.say("windowOnePower", { power: power(powers[0]) })
+      : words.say("windowPowers", { first: power(powers[0]), last: power(powers[1]) });
+  return [html("strong", {}, ends), html("span", {}, inside + allowed)];
+}

@@ -1,0 +1,71 @@
+// The distribution view: everything a model produced, at the scale of the slider.
+
+import { CurveChart } from "./curvechart.js";
+import { DataCard } from "./datacard.js";
+import { html, write } from "./dom.js";
+import { Histogram } from "./histogram.js";
+import { KeptCard, keptText, spokenKept } from "./keptcard.js";
+import { OctaveTable } from "./octavetable.js";
+import { TensorTable } from "./tensortable.js";
+
+export class DistributionView {
+  constructor(store, losing) {
+    const { words } = store;
+    this.store = store;
+    this.curve = new CurveChart(store);
+    this.histogram = new Histogram(store);
+    this.kept = new KeptCard(store, losing);
+    this.data = new DataCard(store);
+    this.tensors = new TensorTable(store);
+    this.octaves = new OctaveTable(store);
+    this.histogramTitle = html("h2", {});
+    this.curveCard = html("section", { class: "card window", "aria-labelledby": "lse-curve-title" },
+      html("h2", { id: "lse-curve-title" }, words.say("curveTitle")), this.curve.element);
+    this.histogramCard = html("section", { class: "card landing-card" }, this.histogramTitle, this.histogram.element);
+    this.left = [this.curveCard, this.histogramCard];
+    this.right = [this.kept.element, this.data.element];
+    this.below = [this.tensors.element, this.octaves.element];
+  }
+
+  get parts() {
+    return [...this.left, ...this.right, ...this.below];
+  }
+
+  // What is shown; what is not here yet is asked for, and until then the former one stays.
+  current() {
+    const data = this.store.distribution();
+    if (data) this.shown = data;
+    return data ?? this.shown;
+  }
+
+  draw(size) {
+    const { words, lookups, state } = this.store;
+    const data = this.current();
+    write(this.histogramTitle, words.say("histogramTitle", { format: lookups.formats[state.format].label }));
+    if (!data) return;
+    this.curve.draw(size, data);
+    this.histogram.draw(size, data);
+    this.octaves.draw(data);
+  }
+
+  show() {
+    const data = this.current();
+    this.data.show();
+    if (!data || !this.curve.axis) return;
+    this.curve.show();
+    this.histogram.show(data);
+    this.kept.show(data);
+    this.tensors.show(data);
+    this.curve.slider.show({ k: this.store.state.k, scale: null }, this.spoken());
+  }
+
+  title() {
+    const data = this.current();
+    return data ? keptText(data, this.store).title : "";
+  }
+
+  spoken() {
+    const data = this.current();
+    return data ? spokenKept(data, this.store) : "";
+  }
+}
