@@ -178,7 +178,7 @@ ENGLISH: dict[str, Message] = {
         "one": "{count} gradient overflows ({share})",
         "other": "{count} gradients overflow ({share})",
     },
-    "everySurvives": {"one": "The gradient survives", "other": "All {count} gradients survive"},
+    "everySurvives": {"one": "{count} gradient survives", "other": "All {count} gradients survive"},
     "shareSurvives": "{kept} of the gradients survive",
     "shareLost": {"one": "{count} gradient is lost ({share})", "other": "{count} gradients are lost ({share})"},
     "whyNoneLosing": "No scale loses at most {share} of them and overflows none.",
@@ -190,11 +190,11 @@ ENGLISH: dict[str, Message] = {
     "adviceNone": "No scale on the slider keeps the largest gradient from overflowing.",
     "adviceMost": "No scale loses so few: S = {scale} keeps the most, {kept}, without overflow.",
     "adviceTake": {
-        "one": "S = {scale} keeps {kept}, one octave below overflow.",
+        "one": "S = {scale} keeps {kept}, {headroom} octave below overflow.",
         "other": "S = {scale} keeps {kept}, {headroom} octaves below overflow.",
     },
     "adviceHere": {
-        "one": "This scale is a good one: it keeps {kept}, one octave below overflow.",
+        "one": "This scale is a good one: it keeps {kept}, {headroom} octave below overflow.",
         "other": "This scale is a good one: it keeps {kept}, {headroom} octaves below overflow.",
     },
     "dataTitle": "Whose gradients?",
@@ -217,7 +217,7 @@ ENGLISH: dict[str, Message] = {
     "fileLabel": "Your own file",
     "fileLimits": ".npy, .npz, .safetensors, .csv or .txt; for more than 512 MB: lossscale serve FILE",
     "fileSummary": {
-        "one": "{values} values in one tensor.",
+        "one": "{values} values in {tensors} tensor.",
         "other": "{values} values in {tensors} tensors.",
     },
     "fileProgress": "Progress",
@@ -239,9 +239,9 @@ ENGLISH: dict[str, Message] = {
     "tensor-over": "Overflowing",
     "tensor-powers": "Its own safe S",
     "octavesTitle": "The histogram in numbers",
-    "octave": "|g|",
-    "octaveShare": "Share",
-    "octaveCount": "Number",
+    "octave-range": "|g|",
+    "octave-share": "Share",
+    "octave-count": "Number",
     "leavesOut": (
         "What this leaves out: some hardware flushes subnormals to 0; E4M3 is the variant with largest value 448 and"
         " no saturation; a list of gradients stands in for a network."

@@ -155,8 +155,8 @@ function windowText(window, best, { words, state }) {
   if (!window) return [html("strong", {}, words.say("windowEverything"))];
   const above = short(window.lower.text), below = short(window.upper.text);
   if (window.empty) {
-    const key = window.upperClosed ? "distributionNoneClosed" : "distributionNone";
-    return [html("strong", {}, words.say("windowNone") + allowed), html("span", {}, words.say(key, { above, below }))];
+    const needs = words.say(window.upperClosed ? "distributionNoneClosed" : "distributionNone", { above, below });
+    return [html("strong", {}, words.say("windowNone") + allowed), html("span", {}, needs)];
   }
   const ends = words.say(window.upperClosed ? "windowEndsClosed" : "windowEnds", { above, below });
   const { powers } = window;

@@ -1,7 +1,6 @@
 // Whose gradients are shown: distributions that come with the page, or a file of the reader's own.
 
 import { change, html, write } from "./dom.js";
-import { pretty } from "./words.js";
 
 export class DataCard {
   constructor(store) {
@@ -37,13 +36,12 @@ export class DataCard {
       change(button, { "aria-pressed": id === state.data ? "true" : "false", "data-id": id });
       button.onclick = () => this.store.act({ data: id });
     });
-    const note = words.messages[`data-${state.data}-note`];
-    write(this.note, note ?? this.summary());
+    write(this.note, words.has(`data-${state.data}-note`) ? words.say(`data-${state.data}-note`) : this.summary());
   }
 
   name(id) {
     const { words, distributions } = this.store;
-    return words.messages[`data-${id}`] ?? distributions.get(id)?.name ?? words.say("openedFile");
+    return words.has(`data-${id}`) ? words.say(`data-${id}`) : distributions.get(id)?.name ?? words.say("openedFile");
   }
 
   summary() {

@@ -3,12 +3,14 @@
 import { change, html, write } from "./dom.js";
 import { power, pretty } from "./words.js";
 
+const COLUMNS = ["range", "share", "count"];
+
 export class OctaveTable {
   constructor(store) {
     const { words } = store;
     this.store = store;
     this.body = html("tbody", {});
-    const heads = ["octave", "octaveShare", "octaveCount"].map((key) => html("th", { scope: "col" }, words.say(key)));
+    const heads = COLUMNS.map((name) => html("th", { scope: "col" }, words.say(`octave-${name}`)));
     this.element = html("details", { class: "card octaves" }, html("summary", {}, words.say("octavesTitle")),
       html("table", { class: "plain" }, html("caption", { class: "unseen" }, words.say("octavesTitle")), html("thead", {}, html("tr", {}, ...heads)), this.body));
   }

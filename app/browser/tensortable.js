@@ -58,7 +58,7 @@ export class TensorTable {
       this.layOut();
     }
     write(this.caption, words.say(data.tensors.length > MOST_ROWS ? "tensorsSome" : "tensorsAll", {
-      n: data.tensors.length, shown: MOST_ROWS, tensors: words.number(data.tensors.length), scale: power(state.k),
+      shown: MOST_ROWS, tensors: words.number(data.tensors.length), scale: power(state.k),
     }));
     this.order.forEach((tensor, index) => {
       const step = steps(tensor), line = this.body.children[index];

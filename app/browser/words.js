@@ -18,6 +18,10 @@ export class Words {
     return message.replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole);
   }
 
+  has(key) {
+    return key in this.messages;
+  }
+
   number(count) {
     return new Intl.NumberFormat(this.language).format(count);
   }

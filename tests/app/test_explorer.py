@@ -308,6 +308,7 @@ def test_a_link_is_read_and_what_it_leaves_out_is_the_default(explorer, answers)
     explorer.param.update(gradients=["5"], typed_scale="7", log2_scale=3, theme="dark")
     before = explorer.param.values()
     read = {"log2_scale": 12, "format": "bf16", "selected": 0, "theme": "auto", "ignored": []}
+    read |= {"view": "window", "data": "ssd", "losing": "0"}
     answer = answers({"ask": 3, "link": "?v=1&g=1e-8,p3&k=12&f=bf16"})
     assert answer == {"answer": 3, **tables_of(["1e-8", "2^3"]), **read}
     assert explorer.param.values() == before
