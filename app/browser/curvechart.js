@@ -8,7 +8,15 @@ import { hatched, hatches } from "./marks.js";
 import { FIRST, LAST, Slider } from "./slider.js";
 import { power, pretty, scaleEquation, short } from "./words.js";
 
-const MARGIN = 5, NARROWEST = 20, TOP = 92, TALL = 190, AXIS_ROOM = 48;
+const MARGIN = 5, NARROWEST = 20, TOP = 92;
+
+// What the chart takes in the layouts of an embedded page, in pixels at 16 px text.
+const ROOM = {
+  roomy: { tall: 190, axisRoom: 48 },
+  compact: { tall: 130, axisRoom: 28 },
+  dense: { tall: 80, axisRoom: 28 },
+  strip: { tall: 0, axisRoom: 0 },
+};
 
 export class CurveChart {
   constructor(store) {
@@ -20,24 +28,26 @@ export class CurveChart {
     this.element = html("div", { class: "chart curve-chart" }, this.picture, this.caption, this.slider.clip, this.bubble);
   }
 
-  draw({ width, unit }, data) {
+  draw({ width, unit, layout }, data) {
     const { state, words } = this.store;
+    const { tall, axisRoom } = ROOM[layout] ?? ROOM.roomy, strip = layout === "strip";
     const counted = data.formats[state.format];
-    const room = { left: 60 * unit, right: 44 * unit };
-    this.axis = new Axis(...stretch(counted), room.left, width - room.right);
+    this.axis = new Axis(...stretch(counted), (strip ? 24 : 60) * unit, width - (strip ? 24 : 44) * unit);
     this.fillCaption(here(data, state));
-    const top = TOP * unit, floor = top + TALL * unit, bottom = floor + this.caption.offsetHeight + 10 * unit;
-    const height = bottom + AXIS_ROOM * unit;
+    const top = TOP * unit, floor = top + tall * unit, bottom = strip ? (TOP - 8) * unit : floor + this.caption.offsetHeight + 10 * unit;
+    const height = bottom + axisRoom * unit;
     change(this.picture, { viewBox: `0 0 ${width} ${height}`, width, height });
     this.element.style.height = `${height}px`;
     this.geometry = { unit, top, floor };
     this.slider.place(this.axis, 44 * unit, 36 * unit);
-    this.line = svg("line", { class: "scale-line", y1: 62 * unit, y2: bottom });
+    this.line = svg("line", { class: "scale-line", y1: 62 * unit, y2: strip ? 62 * unit : bottom });
     const clip = svg("clipPath", { id: "lse-curve" },
       svg("rect", { x: this.axis.left, y: top, width: this.axis.right - this.axis.left, height: floor - top }));
-    const areas = COUNTED.map((name, place) => this.area(name, place, counted));
-    this.picture.replaceChildren(hatches("lse-curve-hatch"), clip, svg("g", { "clip-path": "url(#lse-curve)" }, ...areas.flat()),
-      ...this.shares(), ...this.names(counted), this.axis.draw(bottom, unit, words.say("scaleAxis")), this.line);
+    const areas = strip ? [] : COUNTED.map((name, place) => this.area(name, place, counted)).flat();
+    const axis = axisRoom ? this.axis.draw(bottom, unit, axisRoom > 40 ? words.say("scaleAxis") : "") : "";
+    // The line runs behind the words, so that both can be read.
+    this.picture.replaceChildren(hatches("lse-curve-hatch"), clip, svg("g", { "clip-path": "url(#lse-curve)" }, ...areas),
+      axis, this.line, ...(strip ? [] : [...this.shares(), ...this.names(counted)]));
     this.showSafe(here(data, state).window);
     this.placeCaption(here(data, state).window, bottom);
   }
@@ -67,11 +77,12 @@ export class CurveChart {
   // The word of each outcome where its area is widest, if it is tall and wide enough there.
   names({ edges }) {
     const { words, lookups, state } = this.store;
-    const { unit } = this.geometry;
+    const { unit, top, floor } = this.geometry;
+    const tall = 26 * unit / (floor - top);
     const to = pretty(lookups.formats[state.format].overflowsTo);
     const keys = [["barUnderflow", "barUnderflowShort"], ["barSubnormal"], ["barNormal"], ["barOverflow", "barOverflowShort"]];
     return COUNTED.flatMap((name, place) => {
-      const span = widest(edges.map((row) => [place === 0 ? 0 : row[place - 1], place === 3 ? 1 : row[place]]), this.axis);
+      const span = widest(edges.map((row) => [place === 0 ? 0 : row[place - 1], place === 3 ? 1 : row[place]]), tall, this.axis);
       if (!span) return [];
       const room = (span.to - span.from) * this.axis.octave;
       const label = keys[place].map((key) => words.say(key, { to })).find((text) => labelWidth(text, unit) + 16 * unit < room);
@@ -134,14 +145,13 @@ function stretch({ edges }) {
 }
 
 // The longest run of notches on an axis where an area is tall enough for a word, and the area's middle there.
-function widest(rows, axis) {
-  const TALL_ENOUGH = 0.16;
+function widest(rows, tall, axis) {
   let best = null, run = null;
   rows.forEach(([low, high], index) => {
     const k = FIRST + index;
-    const fits = high - low > TALL_ENOUGH && k >= axis.from && k <= axis.to;
+    const fits = high - low > tall && k >= axis.from && k <= axis.to;
     // A word is level: the run ends where the area moves away from its middle.
-    if (run && fits && Math.max(low, run.low) + TALL_ENOUGH <= Math.min(high, run.high)) {
+    if (run && fits && Math.max(low, run.low) + tall <= Math.min(high, run.high)) {
       run = { ...run, to: Math.min(axis.to, k + 0.5), low: Math.max(low, run.low), high: Math.min(high, run.high) };
     } else run = fits ? { from: Math.max(axis.from, k - 0.5), to: Math.min(axis.to, k + 0.5), low, high } : null;
     if (run && (!best || run.to - run.from > best.to - best.from)) best = run;

@@ -125,7 +125,7 @@ export class Page {
   drawCharts(keepAxis) {
     this.drawn = this.size();
     if (this.inDistribution) {
-      if (this.drawn.width > 0) this.distribution.draw(this.drawn);
+      if (this.drawn.width > 0) this.distribution.draw({ ...this.drawn, layout: this.frame.layout });
     } else if (this.drawn.width > 0) {
       this.windowChart.draw({ ...this.drawn, layout: this.frame.layout }, keepAxis);
       this.list.draw(this.windowChart.geometry, this.drawn.width, this.windowChart.axis.left);
