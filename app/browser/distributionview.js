@@ -27,10 +27,6 @@ export class DistributionView {
     this.below = [this.tensors.element, this.octaves.element];
   }
 
-  get parts() {
-    return [...this.left, ...this.right, ...this.below];
-  }
-
   // What is shown; what is not here yet is asked for, and until then the former one stays.
   current() {
     const data = this.store.distribution();

@@ -72,15 +72,16 @@ export class Page {
       scale: this.list.scaleForm, outcome: this.outcome.element, landing: landingCard, journey: this.journey.element,
       try: this.tries.element, numbers: this.table.element, view: this.view.element, data: this.distribution.data.element,
     };
-    const { left, right, below, parts } = this.distribution;
-    for (const part of parts) part.classList.add("in-distribution");
-    for (const part of [windowCard, landingCard, this.outcome.element, this.journey.element, this.tries.element, this.table.element]) part.classList.add("in-window");
+    this.views = {
+      window: { left: [windowCard, landingCard], right: [this.outcome.element, this.journey.element, this.tries.element], below: [this.table.element] },
+      distribution: this.distribution,
+    };
+    this.left = html("div", { class: "left" });
+    this.right = html("div", { class: "right" });
+    this.columns = html("div", { class: "columns" });
     return html("div", { class: "lossscale" }, html("style", {}, STYLE),
       html("div", { class: "bar-top" }, heading, this.view.element, this.formats.element, this.theme.element, reset, this.share.button),
-      html("div", { class: "columns" },
-        html("div", { class: "left" }, windowCard, landingCard, ...left),
-        html("div", { class: "right" }, this.outcome.element, this.journey.element, this.tries.element, ...right),
-        this.table.element, ...below),
+      this.columns,
       html("p", { class: "leaves-out" }, words.say("leavesOut")),
       this.notice, this.live, this.share.dialog);
   }
@@ -117,9 +118,19 @@ export class Page {
 
   draw(keepAxis = false) {
     const { state, words, lookups } = this.store;
-    change(this.element, { "data-view": state.view });
+    this.arrange(state.view);
     write(this.landingTitle, words.say("landingTitle", { format: lookups.formats[state.format].label }));
     this.frame.fit(() => this.drawCharts(keepAxis));
+  }
+
+  // Only the parts of the view that is shown are in the document.
+  arrange(view) {
+    if (this.element.dataset.view === view) return;
+    change(this.element, { "data-view": view });
+    const { left, right, below } = this.views[view];
+    this.left.replaceChildren(...left);
+    this.right.replaceChildren(...right);
+    this.columns.replaceChildren(this.left, this.right, ...below);
   }
 
   drawCharts(keepAxis) {
