@@ -225,6 +225,7 @@ ENGLISH: dict[str, Message] = {
     "fileCounting": "Counting {name} …",
     "fileNotSent": "{name} could not be sent; it is still where it was.",
     "fileNeedsServer": "A file is read by the server, and it is gone.",
+    "dataNeedsServer": "These gradients are counted by the server, and it is gone.",
     "fileUnknown": "To look at a file of your own, run the live app.",
     "openLiveFile": "A file of your own: open the live app",
     "cancel": "Cancel",

@@ -161,7 +161,7 @@ def share_text(count: int, total: int) -> str:
         Such as `0%`, `<0.0001%`, `12.3%`, `99.98%`, `>99.9999%` or `100%`: three significant digits,
         above 99% two of what is missing.
     """
-    percent = Fraction(100 * count, total)
+    percent = Fraction(100 * int(count), int(total))
     if percent in (0, 100):
         return f"{percent}%"
     if percent < _SMALLEST_PERCENT:

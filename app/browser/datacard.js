@@ -34,9 +34,16 @@ export class DataCard {
       const button = this.buttons.children[index].firstChild;
       write(button, this.name(id));
       change(button, { "aria-pressed": id === state.data ? "true" : "false", "data-id": id });
-      button.onclick = () => this.store.act({ data: id });
+      button.onclick = () => this.choose(id);
     });
     write(this.note, words.has(`data-${state.data}-note`) ? words.say(`data-${state.data}-note`) : this.summary());
+  }
+
+  choose(id) {
+    const { store } = this;
+    this.tell("");
+    if (store.online || store.distributions.get(id)) store.act({ data: id });
+    else this.tell(store.words.say("dataNeedsServer"));
   }
 
   name(id) {

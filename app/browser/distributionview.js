@@ -2,7 +2,7 @@
 
 import { CurveChart } from "./curvechart.js";
 import { DataCard } from "./datacard.js";
-import { html, write } from "./dom.js";
+import { change, html, write } from "./dom.js";
 import { Histogram } from "./histogram.js";
 import { KeptCard, keptText, spokenKept } from "./keptcard.js";
 import { OctaveTable } from "./octavetable.js";
@@ -30,14 +30,15 @@ export class DistributionView {
   // What is shown; what is not here yet is asked for, and until then the former one stays.
   current() {
     const data = this.store.distribution();
-    if (data) this.shown = data;
-    return data ?? this.shown;
+    if (data) Object.assign(this, { shown: data, of: this.store.state.data });
+    return data ?? this.shown ?? null;
   }
 
   draw(size) {
     const { words, lookups, state } = this.store;
     const data = this.current();
     write(this.histogramTitle, words.say("histogramTitle", { format: lookups.formats[state.format].label }));
+    for (const card of [this.curveCard, this.histogramCard]) change(card, { "data-hidden": !data });
     if (!data) return;
     this.curve.draw(size, data);
     this.histogram.draw(size, data);
@@ -47,6 +48,9 @@ export class DistributionView {
   show() {
     const data = this.current();
     this.data.show();
+    // Until there is something to show there is just the choice of what.
+    for (const card of [this.curveCard, this.histogramCard, this.kept.element]) change(card, { "data-hidden": !data, "data-of": data ? this.of : null });
+    if (!data) for (const part of this.below) change(part, { "data-hidden": true });
     if (!data || !this.curve.axis) return;
     this.curve.show();
     this.histogram.show(data);

@@ -26,7 +26,7 @@ export class KeptCard {
       losing.map((value) => ({ value, label: pretty(`${value}%`) })), (value) => store.act({ losing: value }));
     this.advice = html("p", { class: "advice" });
     this.take = html("button", { type: "button", class: "take", onclick: () => store.act({ k: this.best.k, scale: null }) });
-    this.element = html("section", { class: "card outcome kept", "aria-label": words.say("outcomeName") }, this.title, this.lines, this.table,
+    this.element = html("section", { class: "card outcome kept-card", "aria-label": words.say("outcomeName") }, this.title, this.lines, this.table,
       html("div", { class: "losing-row" }, html("span", { class: "quiet", "aria-hidden": "true" }, words.say("losingLegend")), this.losing.element),
       this.advice, this.take);
   }

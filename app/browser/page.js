@@ -92,7 +92,7 @@ export class Page {
     change(this.element, { "data-embed": state.embed });
     for (const [name, control] of Object.entries(this.controls)) change(control, { "data-hidden": state.hide.includes(name) });
     ground.replaceChildren(this.element);
-    useFontOf(this.windowChart.element);
+    useFontOf(this.element);
     this.frame.mount();
     this.draw();
     this.timeline.begin(state);

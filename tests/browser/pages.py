@@ -17,7 +17,7 @@ SEED = ["2⁻²⁶", "8"]
 ALL_K = range(-40, 41)
 
 #: What holds the parts of the page, and what a part may not stick out of.
-CARDS = ".card, .bar-top, .notice, dialog"
+CARDS = ".table-room, .card, .bar-top, .notice, dialog"
 FOCUSABLE = "a[href], button:not(:disabled), input:not(:disabled), select, textarea, [tabindex='0']"
 #: Whether an element is there for eyes, and not only for ears or for the browser.
 SEEN = """

@@ -119,10 +119,11 @@ def sticking_out(explorer: ExplorerPage) -> list[str]:
                 const text = walker.currentNode, parent = text.parentElement;
                 if (!text.data.trim() || !({SEEN})(parent)) continue;
                 range.selectNodeContents(text);
-                const holder = (parent.ownerSVGElement ?? parent.closest(cards) ?? root).getBoundingClientRect();
+                const around = parent.ownerSVGElement ?? parent.closest(cards) ?? root;
+                const holder = around.getBoundingClientRect(), scrolls = around.matches(".table-room");
                 for (const box of range.getClientRects()) {{
                     if (box.left < Math.max(0, holder.left) || box.right > Math.min(innerWidth, holder.right)
-                        || box.top < holder.top || box.bottom > holder.bottom) out.push(text.data);
+                        || (!scrolls && (box.top < holder.top || box.bottom > holder.bottom))) out.push(text.data);
                 }}
             }}
             return out;
