@@ -11,7 +11,8 @@ import pytest
 
 from lossscale_app.explorer import Explorer
 from lossscale_app.gradients import read_scale
-from lossscale_app.links import CONTROLS, DEFAULTS, KEYS, link_token, read_link, vocabulary_table, write_link
+from lossscale_app.datasets import DATASETS, LOSING
+from lossscale_app.links import CONTROLS, DEFAULTS, KEYS, VIEWS, link_token, read_link, vocabulary_table, write_link
 from lossscale_app.presets import PRESETS
 from lossscale_core import parse_number
 
@@ -36,6 +37,9 @@ states = st.fixed_dictionaries(
         "typed_scale": scales,
         "format": st.sampled_from(["fp16", "bf16", "e5m2", "e4m3"]),
         "selected": st.integers(0, 11),
+        "view": st.sampled_from(VIEWS),
+        "data": st.sampled_from([dataset.id for dataset in DATASETS]),
+        "losing": st.sampled_from(list(LOSING)),
         "theme": st.sampled_from(["auto", "light", "dark", "projector"]),
         "embed": st.booleans(),
         "hide": st.sets(st.sampled_from(CONTROLS)).map(lambda names: sorted(names, key=CONTROLS.index)),

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 import os
 from pathlib import Path
+import re
 import shutil
 import signal
 import socket
@@ -23,6 +24,9 @@ COMMAND = ("-c", "from lossscale_app.command_line import main; raise SystemExit(
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 _ARGUMENTS = ("--disable-gpu", "--disable-background-networking", "--disable-component-update")
 _PATIENCE = 60
+
+#: What Panel logs where a page is closed that it was writing to.
+_GONE = r"(?s)[^\n]*Task exception was never retrieved.*?tornado\.websocket\.WebSocketClosedError\n?"
 
 
 class NoBrowserError(Exception):
@@ -58,7 +62,7 @@ class Server:
 
     def new_errors(self) -> list[str]:
         """What was logged since the last call, if any of it is about an error."""
-        logged = self.log.read()
+        logged = re.sub(_GONE, "", self.log.read())
         return [logged] if "ERROR" in logged or "Traceback" in logged else []
 
 
