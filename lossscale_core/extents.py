@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from lossscale_core.bits import Patterns, bit_patterns, blocks
 from lossscale_core.formats import Format
+from lossscale_core.parts import in_parts
 
 #: Elements at a time: few calls, and a block and its work array stay in the cache.
 _BLOCK = 1 << 17
@@ -42,10 +43,24 @@ def extent(gradients: ArrayLike, stored: Format | None = None) -> Extent:
         InputError: the gradients are not real numbers.
     """
     patterns, fmt = bit_patterns(gradients, stored)
+    if patterns.flags.forc:
+        flat = patterns.reshape(-1, order="A")
+        ends = in_parts(flat.size, lambda start, end: _ends(flat[start:end], fmt))
+    else:
+        ends = [_ends(patterns, fmt)]
+    smallest, largest = min(low for low, _, _ in ends), max(high for _, high, _ in ends)
+    nonfinite = sum(count for _, _, count in ends)
+    if largest == 0:
+        return Extent(None, None, nonfinite)
+    return Extent(fmt.value_of((smallest + 1) >> 1), fmt.value_of(largest >> 1), nonfinite)
+
+
+def _ends(patterns: Patterns, fmt: Format) -> tuple[int, int, int]:
+    """Twice the smallest nonzero pattern less 1, twice the largest, and how many are not finite."""
     word = patterns.dtype.type
     above_finite = word((fmt.max_code + 1) << 1)
     # Twice the pattern drops the sign; less 1, zero becomes the largest number of all.
-    smallest, largest, nonfinite = np.iinfo(word).max, 0, 0
+    smallest, largest, nonfinite = int(np.iinfo(word).max), 0, 0
     work = np.empty(min(_BLOCK, patterns.size), word)
     for block in blocks(patterns, _BLOCK):
         doubled = np.left_shift(block, word(1), out=work[: block.size])
@@ -57,9 +72,7 @@ def extent(gradients: ArrayLike, stored: Format | None = None) -> Extent:
         largest = max(largest, int(np.maximum.reduce(doubled)))
         doubled -= word(1)
         smallest = min(smallest, int(np.minimum.reduce(doubled)))
-    if largest == 0:
-        return Extent(None, None, nonfinite)
-    return Extent(fmt.value_of((smallest + 1) >> 1), fmt.value_of(largest >> 1), nonfinite)
+    return smallest, largest, nonfinite
 
 
 def _finite(doubled: Patterns, above_finite: np.unsignedinteger[Any]) -> tuple[Patterns, int]:

@@ -11,6 +11,7 @@ from lossscale_core.arrays import Floats, as_gradients
 from lossscale_core.exact import sticky_float
 from lossscale_core.formats import FP16, Format
 from lossscale_core.halves import cast_halves
+from lossscale_core.parts import in_parts
 
 #: Elements rounded at a time: the work arrays of one block stay in the cache.
 _BLOCK = 1 << 15
@@ -44,10 +45,14 @@ def cast(values: ArrayLike, fmt: Format) -> NDArray[Any]:
     flat = np.ascontiguousarray(source).reshape(-1)
     result = np.empty(flat.shape, np.float16 if fmt == FP16 else np.float32)
     round_block = cast_halves if fmt == FP16 else _Grid.of(fmt, flat.dtype).rounded
-    with np.errstate(all="ignore"):
-        for start in range(0, flat.size, _BLOCK):
-            block = slice(start, start + _BLOCK)
-            result[block] = round_block(flat[block])
+
+    def fill(start: int, end: int) -> None:
+        with np.errstate(all="ignore"):
+            for first in range(start, end, _BLOCK):
+                block = slice(first, min(first + _BLOCK, end))
+                result[block] = round_block(flat[block])
+
+    in_parts(flat.size, fill)
     return result.reshape(source.shape)
 
 
@@ -74,7 +79,9 @@ class _Grid:
             exponent_mask=((1 << (info.bits - 1 - info.nmant)) - 1) << info.nmant,
             min_normal_word=int(np.array(fmt.min_normal, dtype).view(word)),
             mantissa_bits=info.nmant,
-            same_exponents=fmt.min_exponent == info.minexp,
+            same_exponents=fmt.min_exponent == info.minexp
+            and fmt.negative_zero
+            and fmt.inf_code == ((1 << info.nexp) - 1) << fmt.mantissa_bits,
         )
 
     def rounded(self, block: Floats) -> Floats:
@@ -82,8 +89,9 @@ class _Grid:
         fmt = self.fmt
         if self.dropped_bits == 0:
             return block
-        round_magnitude = _round_by_integers if self.same_exponents else _round_by_addition
-        result = round_magnitude(np.abs(block), self)
+        if self.same_exponents:
+            return _round_by_integers(block, self)
+        result = _round_by_addition(np.abs(block), self)
         np.copyto(result, np.inf if fmt.has_inf else np.nan, where=result > fmt.max_finite)
         np.copysign(result, block, out=result)
         if not fmt.negative_zero:
@@ -104,18 +112,20 @@ def _round_by_addition(magnitude: Floats, grid: _Grid) -> Floats:
     return magnitude
 
 
-def _round_by_integers(magnitude: Floats, grid: _Grid) -> Floats:
-    """Round the bit patterns: where the exponents are the same, subnormals need no care of their own."""
+def _round_by_integers(block: Floats, grid: _Grid) -> Floats:
+    """Round the bit patterns: where the exponents are the same, subnormals and overflow need no care of their own."""
     word, dropped = grid.word, grid.dropped_bits
-    nan = np.isnan(magnitude)
-    words: NDArray[np.unsignedinteger[Any]] = magnitude.view(word)
-    odd = (words >> word(dropped)) & word(1)
-    words += odd
-    words += word((1 << (dropped - 1)) - 1)
-    words >>= word(dropped)
-    words <<= word(dropped)
-    np.copyto(magnitude, np.nan, where=nan)
-    return magnitude
+    words: NDArray[np.unsignedinteger[Any]] = block.view(word)
+    result = words >> word(dropped)
+    result &= word(1)
+    result += word((1 << (dropped - 1)) - 1)
+    result += words
+    result &= word(~((1 << dropped) - 1) & ((1 << (8 * block.itemsize)) - 1))
+    rounded: Floats = result.view(block.dtype)
+    # The payload of a NaN may have run over; the largest of a block is NaN where any is.
+    if np.isnan(np.maximum.reduce(block)):
+        np.copyto(rounded, block, where=np.isnan(block))
+    return rounded
 
 
 def cast_exact(value: Fraction, fmt: Format) -> float:
