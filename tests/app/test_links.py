@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
 
+from lossscale_app.datasets import DATASETS, LOSING
 from lossscale_app.explorer import Explorer
 from lossscale_app.gradients import read_scale
-from lossscale_app.datasets import DATASETS, LOSING
 from lossscale_app.links import CONTROLS, DEFAULTS, KEYS, VIEWS, link_token, read_link, vocabulary_table, write_link
 from lossscale_app.presets import PRESETS
 from lossscale_core import parse_number

@@ -1,5 +1,6 @@
 """Long arrays in parts: the results are those of the whole, in order, whatever the number of processors."""
 
+from itertools import pairwise
 import os
 
 import numpy as np
@@ -16,7 +17,7 @@ def test_parts_cover_the_range_in_order(monkeypatch, processors, size):
     parts = in_parts(size, lambda start, end: (start, end))
     assert parts[0][0] == 0
     assert parts[-1][1] == size
-    assert all(end == start for (_, end), (start, _) in zip(parts, parts[1:], strict=False))
+    assert all(end == start for (_, end), (start, _) in pairwise(parts))
     assert len(parts) <= max(1, min(processors or 1, 4))
 
 
