@@ -2,11 +2,12 @@
 
 import { Axis } from "./axis.js";
 import { COUNTED, here } from "./distributions.js";
-import { change, html, svg, write } from "./dom.js";
+import { html, svg } from "./dom.js";
 import { labelWidth } from "./measure.js";
 import { hatched, hatches } from "./marks.js";
-import { FIRST, LAST, Slider } from "./slider.js";
-import { power, pretty, scaleEquation, short } from "./words.js";
+import { ScaleChart } from "./scalechart.js";
+import { FIRST, LAST } from "./slider.js";
+import { power, pretty, short } from "./words.js";
 
 const MARGIN = 5, NARROWEST = 20, TOP = 92;
 
@@ -18,14 +19,9 @@ const ROOM = {
   strip: { tall: 0, axisRoom: 0 },
 };
 
-export class CurveChart {
+export class CurveChart extends ScaleChart {
   constructor(store) {
-    this.store = store;
-    this.slider = new Slider(store);
-    this.bubble = html("div", { class: "bubble", "aria-hidden": "true" });
-    this.caption = html("div", { class: "window-caption" });
-    this.picture = svg("svg", { "aria-hidden": "true", class: "picture" });
-    this.element = html("div", { class: "chart curve-chart" }, this.picture, this.caption, this.slider.clip, this.bubble);
+    super(store, "curve-chart");
   }
 
   draw({ width, unit, layout }, data) {
@@ -33,11 +29,11 @@ export class CurveChart {
     const { tall, axisRoom } = ROOM[layout] ?? ROOM.roomy, strip = layout === "strip";
     const counted = data.formats[state.format];
     this.axis = new Axis(...stretch(counted), (strip ? 24 : 60) * unit, width - (strip ? 24 : 44) * unit);
-    this.fillCaption(here(data, state));
+    const { window } = here(data, state);
+    this.fillCaption(windowText(window, this.store), !window?.empty);
     const top = TOP * unit, floor = top + tall * unit, bottom = strip ? (TOP - 8) * unit : floor + this.caption.offsetHeight + 10 * unit;
     const height = bottom + axisRoom * unit;
-    change(this.picture, { viewBox: `0 0 ${width} ${height}`, width, height });
-    this.element.style.height = `${height}px`;
+    this.size(width, height);
     this.geometry = { unit, top, floor };
     this.slider.place(this.axis, 44 * unit, 36 * unit);
     this.line = svg("line", { class: "scale-line", y1: 62 * unit, y2: strip ? 62 * unit : bottom });
@@ -48,8 +44,9 @@ export class CurveChart {
     // The line runs behind the words, so that both can be read.
     this.picture.replaceChildren(hatches("lse-curve-hatch"), clip, svg("g", { "clip-path": "url(#lse-curve)" }, ...areas),
       axis, this.line, ...(strip ? [] : [...this.shares(), ...this.names(counted)]));
-    this.showSafe(here(data, state).window);
-    this.placeCaption(here(data, state).window, bottom);
+    const everywhere = [this.axis.from, this.axis.to], ends = window && [window.lower.log2, window.upper.log2];
+    this.markSafe(window?.empty ? [0, 0] : ends ?? everywhere);
+    this.placeCaption(window?.empty ? everywhere : ends ?? everywhere, bottom - 4 * unit, unit);
   }
 
   y(share) {
@@ -95,38 +92,9 @@ export class CurveChart {
     });
   }
 
-  fillCaption({ window, best }) {
-    this.caption.replaceChildren(...windowText(window, best, this.store));
-    change(this.caption, { class: `window-caption ${window?.empty ? "no-window" : "has-window"}` });
-  }
-
-  placeCaption(window, bottom) {
-    const { unit } = this.geometry;
-    const has = window && !window.empty;
-    const ends = has ? [window.lower.log2, window.upper.log2] : [this.axis.from, this.axis.to];
-    const middle = (this.axis.x(this.axis.clamp(ends[0])) + this.axis.x(this.axis.clamp(ends[1]))) / 2;
-    const half = this.caption.offsetWidth / 2;
-    this.caption.style.left = `${Math.max(4 * unit, Math.min(middle - half, this.element.clientWidth - 2 * half - 4 * unit))}px`;
-    this.caption.style.top = `${bottom - this.caption.offsetHeight - 4 * unit}px`;
-  }
-
-  showSafe(window) {
-    const { track } = this.slider;
-    const [from, to] = window === null ? [this.axis.from, this.axis.to] : window.empty ? [0, 0] : [window.lower.log2, window.upper.log2];
-    const left = this.axis.x(this.axis.clamp(from)), right = this.axis.x(this.axis.clamp(to));
-    track.style.setProperty("--safe-left", `${left - this.axis.left}px`);
-    track.style.setProperty("--safe-width", `${right - left}px`);
-  }
-
+  // The slider of this view has its notches alone.
   show() {
-    const { state, lookups, words } = this.store;
-    const notch = { ...state, scale: null };
-    const x = this.axis.x(this.axis.clamp(state.k));
-    const beyond = state.k < this.axis.from ? "◂ " : "", after = state.k > this.axis.to ? " ▸" : "";
-    write(this.bubble, beyond + scaleEquation(notch, lookups, words) + after);
-    const half = this.bubble.offsetWidth / 2;
-    this.bubble.style.left = `${Math.max(half, Math.min(this.element.clientWidth - half, x)) - half}px`;
-    change(this.line, { x1: x, x2: x, "data-log2": state.k });
+    this.showScale({ ...this.store.state, scale: null });
   }
 }
 
@@ -160,7 +128,7 @@ function widest(rows, tall, axis) {
 }
 
 // The window that loses no more than the reader allows: its ends, then its powers of two.
-function windowText(window, best, { words, state }) {
+function windowText(window, { words, state }) {
   const allowed = state.losing === "0" ? "" : ` ${words.say("losingAtMost", { share: pretty(`${state.losing}%`) })}`;
   if (!window) return [html("strong", {}, words.say("windowEverything"))];
   const above = short(window.lower.text), below = short(window.upper.text);

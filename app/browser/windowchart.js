@@ -1,13 +1,14 @@
 // For which scales does each gradient survive? One bar a gradient, the windows behind, the slider on top.
 
 import { Axis } from "./axis.js";
-import { change, html, svg, write } from "./dom.js";
+import { change, html, svg } from "./dom.js";
 import { NONFINITE, NORMAL, OUTCOMES, OVERFLOW, SUBNORMAL, UNDERFLOW, ZERO } from "./lookup.js";
 import { labelWidth } from "./measure.js";
 import { hatched, hatches, mark } from "./marks.js";
 import { draggable } from "./octaves.js";
-import { FIRST, LAST, Slider } from "./slider.js";
-import { power, pretty, scaleEquation, short } from "./words.js";
+import { ScaleChart } from "./scalechart.js";
+import { FIRST, LAST } from "./slider.js";
+import { power, pretty, short } from "./words.js";
 
 const MARGIN = 8, NARROWEST = 16;
 
@@ -19,16 +20,11 @@ const ROOM = {
   strip: { rowsTop: 82, rowPitch: 0, barHeight: 0, axisRoom: 0 },
 };
 
-export class WindowChart {
+export class WindowChart extends ScaleChart {
   constructor(store) {
-    this.store = store;
-    this.slider = new Slider(store);
-    this.bubble = html("div", { class: "bubble", "aria-hidden": "true" });
-    this.caption = html("div", { class: "window-caption" });
-    this.picture = svg("svg", { "aria-hidden": "true", class: "picture" });
-    this.labels = html("div", { class: "row-labels" });
-    this.element = html("div", { class: "chart window-chart" },
-      this.picture, this.labels, this.caption, this.slider.clip, this.bubble);
+    const labels = html("div", { class: "row-labels" });
+    super(store, "window-chart", labels);
+    this.labels = labels;
   }
 
   // The stretch of the axis where something happens, with a margin.
@@ -53,13 +49,12 @@ export class WindowChart {
     // The strip has the slider alone.
     const strip = layout === "strip";
     const windows = lookups.windows(state.gradients, state.format);
-    this.fillCaption(windows);
+    this.fillCaption(windowText(windows, store.words, lookups), !windows?.survive.empty);
     const pitch = Math.min(rowPitch, state.gradients.length > 5 ? 34 : narrow ? 44 : 56) * unit, bar = barHeight * unit;
     const top = rowsTop * unit, rows = strip ? 0 : Math.max(1, state.gradients.length) * pitch;
     const bottom = top + rows + (strip ? 0 : this.caption.offsetHeight + 12 * unit), height = bottom + axisRoom * unit;
     this.axis = new Axis(...this.span, (strip ? 24 : narrow ? 88 : 124) * unit, width - (strip ? 24 : 44) * unit);
-    change(this.picture, { viewBox: `0 0 ${width} ${height}`, width, height });
-    this.element.style.height = `${height}px`;
+    this.size(width, height);
     this.geometry = { unit, top, bottom, pitch, bar };
     this.slider.place(this.axis, 44 * unit, 36 * unit);
     this.names = [];
@@ -72,7 +67,8 @@ export class WindowChart {
     const axis = axisRoom ? this.axis.draw(bottom, unit, axisRoom > 40 ? store.words.say("scaleAxis") : "") : "";
     this.picture.replaceChildren(hatches("lse-bar"), clip, strip ? "" : svg("g", { "clip-path": "url(#lse-rows)" }, ...bands, ...this.bars),
       axis, this.line, ...this.crossings);
-    this.placeCaption(windows);
+    const has = windows && !windows.survive.empty;
+    this.placeCaption(has ? ends(windows.survive) : [this.axis.from, this.axis.to], bottom - 6 * unit, unit);
   }
 
   bands(windows) {
@@ -82,15 +78,11 @@ export class WindowChart {
       const left = this.axis.x(this.axis.clamp(window.lower.log2)), right = this.axis.x(this.axis.clamp(window.upper.log2));
       return right > left ? svg("rect", { class: name, x: left, width: right - left, y: top - 8 * unit, height: bottom - top + 8 * unit }) : null;
     };
-    const track = this.slider.track;
     if (!windows || windows.survive.empty) {
-      track.style.setProperty("--safe-left", "0px");
-      track.style.setProperty("--safe-width", windows ? "0px" : "100%");
+      this.markSafe(windows ? [0, 0] : [this.axis.from, this.axis.to]);
       return [];
     }
-    const left = this.axis.x(this.axis.clamp(windows.survive.lower.log2)), right = this.axis.x(this.axis.clamp(windows.survive.upper.log2));
-    track.style.setProperty("--safe-left", `${left - this.axis.left}px`);
-    track.style.setProperty("--safe-width", `${right - left}px`);
+    this.markSafe(ends(windows.survive));
     return [band(windows.survive, "band safe"), band(windows.full, "band full")].filter(Boolean);
   }
 
@@ -140,24 +132,6 @@ export class WindowChart {
     return candidates.find((label) => labelWidth(label, this.geometry.unit) + 12 * this.geometry.unit < width);
   }
 
-  fillCaption(windows) {
-    this.caption.replaceChildren(...windowText(windows, this.store.words, this.store.lookups));
-    change(this.caption, { class: `window-caption ${windows?.survive.empty ? "no-window" : "has-window"}` });
-  }
-
-  // Below the rows, under the window it tells of.
-  placeCaption(windows) {
-    const { bottom, unit } = this.geometry;
-    const has = windows && !windows.survive.empty;
-    const middle = has
-      ? (this.axis.x(this.axis.clamp(windows.survive.lower.log2)) + this.axis.x(this.axis.clamp(windows.survive.upper.log2))) / 2
-      : (this.axis.left + this.axis.right) / 2;
-    const half = this.caption.offsetWidth / 2;
-    const left = Math.max(4 * unit, Math.min(middle - half, this.element.clientWidth - 2 * half - 4 * unit));
-    this.caption.style.left = `${left}px`;
-    this.caption.style.top = `${bottom - this.caption.offsetHeight - 6 * unit}px`;
-  }
-
   // In the middle of its segment, or beside the scale's mark where that would cover it.
   placeName({ plate, text, wide, left, right }, x) {
     const mark = 15 * this.geometry.unit, middle = (left + right) / 2;
@@ -171,16 +145,9 @@ export class WindowChart {
 
   // What changes with the scale alone.
   show() {
-    const { state, lookups, words } = this.store;
+    const { state, lookups } = this.store;
     const { unit, top, pitch } = this.geometry;
-    const here = state.scale ? state.scale.log2 : state.k;
-    const place = this.axis.clamp(here), x = this.axis.x(place);
-    const beyond = here < this.axis.from ? "◂ " : "", after = here > this.axis.to ? " ▸" : "";
-    write(this.bubble, beyond + scaleEquation(state, lookups, words) + after);
-    if (!state.scale && this.bubble.offsetWidth > this.element.clientWidth) write(this.bubble, `S = ${power(state.k)}`);
-    const half = this.bubble.offsetWidth / 2;
-    this.bubble.style.left = `${Math.max(half, Math.min(this.element.clientWidth - half, x)) - half}px`;
-    change(this.line, { x1: x, x2: x, "data-log2": here });
+    const x = this.showScale(state);
     for (const name of this.names) this.placeName(name, x);
     state.gradients.forEach((gradient, index) => {
       const { outcome } = lookups.row(gradient, state);
@@ -191,6 +158,8 @@ export class WindowChart {
     });
   }
 }
+
+const ends = ({ lower, upper }) => [lower.log2, upper.log2];
 
 // The window in words: its ends, then its powers of two.
 function windowText(windows, words, lookups) {
