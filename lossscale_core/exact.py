@@ -53,7 +53,8 @@ def floor_log2(value: Fraction) -> int:
         The largest k with 2**k <= value.
     """
     guess = value.numerator.bit_length() - value.denominator.bit_length()
-    return guess if Fraction(2) ** guess <= value else guess - 1
+    reached = value.denominator << max(0, guess) <= value.numerator << max(0, -guess)
+    return guess if reached else guess - 1
 
 
 def sticky_float(value: Fraction) -> float:

@@ -10,8 +10,11 @@ from lossscale_core.bits import Patterns, bit_patterns, blocks
 from lossscale_core.formats import Format
 from lossscale_core.parts import in_parts
 
-#: Elements at a time: few calls, and a block and its work array stay in the cache.
-_BLOCK = 1 << 17
+#: Bytes at a time: few calls, and a block and its work array stay in the cache.
+_BLOCK = 1 << 19
+
+#: Twice the smallest pattern above 0, less 1.
+_SMALLEST = 1
 
 
 @dataclass(frozen=True)
@@ -61,15 +64,19 @@ def _ends(patterns: Patterns, fmt: Format) -> tuple[int, int, int]:
     above_finite = word((fmt.max_code + 1) << 1)
     # Twice the pattern drops the sign; less 1, zero becomes the largest number of all.
     smallest, largest, nonfinite = int(np.iinfo(word).max), 0, 0
-    work = np.empty(min(_BLOCK, patterns.size), word)
-    for block in blocks(patterns, _BLOCK):
-        doubled = np.left_shift(block, word(1), out=work[: block.size])
+    size = _BLOCK // patterns.itemsize
+    work = np.empty(min(size, patterns.size), word)
+    for block in blocks(patterns, size):
+        doubled = np.add(block, block, out=work[: block.size])
         if np.maximum.reduce(doubled) >= above_finite:
             doubled, excluded = _finite(doubled, above_finite)
             nonfinite += excluded
             if doubled.size == 0:
                 continue
         largest = max(largest, int(np.maximum.reduce(doubled)))
+        # Among narrow types the smallest value of all is soon found.
+        if smallest == _SMALLEST:
+            continue
         doubled -= word(1)
         smallest = min(smallest, int(np.minimum.reduce(doubled)))
     return smallest, largest, nonfinite

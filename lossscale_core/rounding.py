@@ -14,7 +14,7 @@ from lossscale_core.halves import cast_halves
 from lossscale_core.parts import in_parts
 
 #: Elements rounded at a time: the work arrays of one block stay in the cache.
-_BLOCK = 1 << 15
+_BLOCK = 1 << 16
 
 
 def cast(values: ArrayLike, fmt: Format) -> NDArray[Any]:
@@ -44,13 +44,16 @@ def cast(values: ArrayLike, fmt: Format) -> NDArray[Any]:
     source = as_gradients(values)
     flat = np.ascontiguousarray(source).reshape(-1)
     result = np.empty(flat.shape, np.float16 if fmt == FP16 else np.float32)
-    round_block = cast_halves if fmt == FP16 else _Grid.of(fmt, flat.dtype).rounded
+    grid = _Grid.of(fmt, flat.dtype)
 
     def fill(start: int, end: int) -> None:
         with np.errstate(all="ignore"):
             for first in range(start, end, _BLOCK):
                 block = slice(first, min(first + _BLOCK, end))
-                result[block] = round_block(flat[block])
+                if grid.same_exponents:
+                    _round_by_integers(flat[block], grid, result[block])
+                else:
+                    result[block] = cast_halves(flat[block]) if fmt == FP16 else grid.rounded(flat[block])
 
     in_parts(flat.size, fill)
     return result.reshape(source.shape)
@@ -79,7 +82,9 @@ class _Grid:
             exponent_mask=((1 << (info.bits - 1 - info.nmant)) - 1) << info.nmant,
             min_normal_word=int(np.array(fmt.min_normal, dtype).view(word)),
             mantissa_bits=info.nmant,
-            same_exponents=fmt.min_exponent == info.minexp
+            same_exponents=info.bits == 32
+            and info.nmant > fmt.mantissa_bits
+            and fmt.min_exponent == info.minexp
             and fmt.negative_zero
             and fmt.inf_code == ((1 << info.nexp) - 1) << fmt.mantissa_bits,
         )
@@ -89,8 +94,6 @@ class _Grid:
         fmt = self.fmt
         if self.dropped_bits == 0:
             return block
-        if self.same_exponents:
-            return _round_by_integers(block, self)
         result = _round_by_addition(np.abs(block), self)
         np.copyto(result, np.inf if fmt.has_inf else np.nan, where=result > fmt.max_finite)
         np.copysign(result, block, out=result)
@@ -112,20 +115,19 @@ def _round_by_addition(magnitude: Floats, grid: _Grid) -> Floats:
     return magnitude
 
 
-def _round_by_integers(block: Floats, grid: _Grid) -> Floats:
+def _round_by_integers(block: Floats, grid: _Grid, rounded: Floats) -> None:
     """Round the bit patterns: where the exponents are the same, subnormals and overflow need no care of their own."""
     word, dropped = grid.word, grid.dropped_bits
     words: NDArray[np.unsignedinteger[Any]] = block.view(word)
-    result = words >> word(dropped)
+    result: NDArray[np.unsignedinteger[Any]] = rounded.view(word)
+    np.right_shift(words, word(dropped), out=result)
     result &= word(1)
     result += word((1 << (dropped - 1)) - 1)
     result += words
     result &= word(~((1 << dropped) - 1) & ((1 << (8 * block.itemsize)) - 1))
-    rounded: Floats = result.view(block.dtype)
     # The payload of a NaN may have run over; the largest of a block is NaN where any is.
     if np.isnan(np.maximum.reduce(block)):
         np.copyto(rounded, block, where=np.isnan(block))
-    return rounded
 
 
 def cast_exact(value: Fraction, fmt: Format) -> float:
