@@ -56,7 +56,7 @@ def key_times(page: Page) -> list[float]:
     for place in range(KEYS):
         page.keyboard.press("ArrowRight" if place % NOTCHES < NOTCHES // 2 else "ArrowLeft")
         page.wait_for_timeout(40)
-    page.wait_for_function(f"delays.length === {KEYS}")
+    page.wait_for_function("keys => delays.length === keys", arg=KEYS)
     return page.evaluate("delays")
 
 
