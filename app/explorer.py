@@ -14,6 +14,7 @@ import param
 from lossscale_app.bundle import module_text
 from lossscale_app.datasets import DATASETS, LOSING
 from lossscale_app.distributions import dataset_json, file_json, opened_file
+from lossscale_app.exports import window_files
 from lossscale_app.gradients import (
     LOG2_SCALES,
     MAX_GRADIENTS,
@@ -184,6 +185,8 @@ class Explorer(JSComponent):
                 return {}
             case {"qr": str(link)}:
                 return {"qr": {**qr_data(link), "link": link}}
+            case {"export": str(link)}:
+                return await asyncio.to_thread(window_files, link)
             case _:
                 raise InputError("The page sent a message that is not understood.")
 

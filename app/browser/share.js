@@ -1,6 +1,7 @@
-// Sharing: the link of the state, a QR code of it, and snippets for the places courses live in.
+// Sharing: the link of the state, a QR code of it, snippets for the places courses live in, and files of what is shown.
 
 import { change, html, svg, write } from "./dom.js";
+import { Exports } from "./exports.js";
 
 export class Share {
   constructor(store, { snippets, live }) {
@@ -12,6 +13,7 @@ export class Share {
     this.snippet = html("textarea", { class: "share-snippet", readonly: true, rows: 6, "aria-label": words.say("shareSnippet"), spellcheck: "false" });
     this.code = html("div", { class: "share-code" });
     this.told = html("p", { class: "share-told", role: "status" });
+    this.exports = new Exports(store, (field) => this.copier(field), this.told);
     this.download = live.download ? html("a", { class: "button", download: "" }, words.say("shareDownload")) : null;
     this.dialog = html("dialog", { class: "share", "aria-labelledby": "lse-share-title" },
       html("h2", { id: "lse-share-title" }, words.say("shareTitle")),
@@ -20,7 +22,7 @@ export class Share {
       this.code,
       html("label", { for: "lse-share-kind" }, words.say("shareEmbed")),
       html("div", { class: "share-row" }, this.kind, this.copier(this.snippet)),
-      this.snippet, this.told,
+      this.snippet, this.exports.element, this.told,
       html("div", { class: "share-row ends" }, this.download, html("button", { type: "button", onclick: () => this.dialog.close() }, words.say("close"))));
     this.button = html("button", { type: "button", class: "open-share", onclick: () => this.open() }, words.say("share"));
   }
@@ -29,6 +31,7 @@ export class Share {
     this.link.value = this.store.page.address();
     if (this.download) change(this.download, { href: this.live.download + this.store.page.link() });
     this.fillSnippet();
+    this.exports.clear();
     this.code.replaceChildren();
     write(this.told, "");
     if (this.live.asks && this.store.online) this.store.model.send_msg({ qr: this.link.value });
