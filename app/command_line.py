@@ -1,4 +1,4 @@
-"""The command `lossscale`: opens the page, or prints the window of given gradients."""
+"""The command `lossscale`: opens the page, or prints the window of given gradients or the moves of a loss scaler."""
 
 import argparse
 from collections.abc import Sequence
@@ -13,8 +13,9 @@ from typing import NoReturn
 import numpy as np
 
 from lossscale_app.progress_bar import progress_bar
+from lossscale_app.scaler_report import add_policy_options, scaler_json, scaler_policy, scaler_text
 from lossscale_app.window_report import window_data, window_text
-from lossscale_core import FORMATS, InputError, parse_numbers
+from lossscale_core import FORMATS, SCALER_PRESETS, InputError, parse_numbers
 from lossscale_core.errors import printable, quoted
 from lossscale_core.files import FILE_SUFFIXES, MAX_MAPPED_BYTES, read_tensors
 from lossscale_core.tensors import Tensor
@@ -63,7 +64,7 @@ class _Parser(argparse.ArgumentParser):
 
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="lossscale", description="See which gradients survive at which loss scale.")
-    commands = parser.add_subparsers(title="commands", metavar="{serve,export,window}")
+    commands = parser.add_subparsers(title="commands", metavar="{serve,export,window,scaler}")
 
     serve = commands.add_parser("serve", help="open the page (the default)")
     serve.add_argument("file", nargs="?", default="", metavar="FILE", help="a file of gradients to open the page with")
@@ -110,6 +111,21 @@ def _parser() -> argparse.ArgumentParser:
     )
     window.add_argument("--json", action="store_true", help="print JSON")
     window.set_defaults(run=_window)
+
+    scaler = commands.add_parser(
+        "scaler",
+        help="print how a framework's loss scaler moves its scale",
+        usage="%(prog)s SCALER PATTERN [--json] [--init-scale NUMBER] ...",
+    )
+    scaler.add_argument("preset", metavar="SCALER", help=f"one of {', '.join(SCALER_PRESETS)}")
+    scaler.add_argument(
+        "pattern", metavar="PATTERN", help="a letter a step: F for finite gradients, N where some are inf or NaN"
+    )
+    scaler.add_argument(
+        "--json", action="store_true", help="print JSON: the scales, from the first on, and the actions"
+    )
+    add_policy_options(scaler.add_argument_group("the scaler's policy", "What is not given is as in the scaler named."))
+    scaler.set_defaults(run=_scaler)
     return parser
 
 
@@ -163,6 +179,12 @@ def _window(options: argparse.Namespace) -> int:
         else:
             said = window_text(tensors, fmt, options.product, tell)
     print(said)
+    return 0
+
+
+def _scaler(options: argparse.Namespace) -> int:
+    tell = scaler_json if options.json else scaler_text
+    print(tell(scaler_policy(options), options.pattern))
     return 0
 
 

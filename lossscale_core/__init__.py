@@ -1,4 +1,4 @@
-"""Exact arithmetic of loss scaling: formats, casts, outcomes and the safe window.
+"""Exact arithmetic of loss scaling: formats, casts, outcomes, the safe window and loss scalers.
 
 Pure numpy, with no screen and no state. Start with `cast`, `classify` and `safe_window`.
 """
@@ -24,6 +24,8 @@ from lossscale_core.outcomes import Outcome, Product, classify, count_outcomes, 
 from lossscale_core.queries import Magnitudes
 from lossscale_core.recommend import Recommendation, recommend
 from lossscale_core.rounding import cast, cast_exact, encode
+from lossscale_core.scaler_presets import SCALER_PRESETS
+from lossscale_core.scalers import Action, ScalerPolicy, ScalerState, ScalerTrace
 from lossscale_core.tables import OutcomeTable, outcome_table, recovered
 from lossscale_core.tensors import Tensor
 from lossscale_core.windows import SafeWindow, Window, safe_window
@@ -36,6 +38,8 @@ __all__ = [
     "FP16",
     "FP32",
     "FP64",
+    "SCALER_PRESETS",
+    "Action",
     "Cut",
     "Extent",
     "Format",
@@ -47,6 +51,9 @@ __all__ = [
     "Product",
     "Recommendation",
     "SafeWindow",
+    "ScalerPolicy",
+    "ScalerState",
+    "ScalerTrace",
     "Tensor",
     "UnitedIndex",
     "Window",
