@@ -50,7 +50,7 @@ def test_what_is_read_aloud(explorer: ExplorerPage, tokens: Sequence[str]) -> No
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 def test_any_floats(explorer: ExplorerPage, seed: int) -> None:
     words = np.random.default_rng(seed).integers(0, 1 << 64, 12, np.uint64)
     near_formats = words[:8] & ~np.uint64(0x7FF << 52) | np.arange(990, 1030, 5, np.uint64) << np.uint64(52)

@@ -118,8 +118,7 @@ def show(explorer: ExplorerPage, address: str) -> None:
     explorer.settle()
 
 
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: "x".join(map(str, size)))
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("size", "theme"), [*zip(SIZES, ("light", "dark") * 3, strict=True)])
 def test_it_is_accessible(boxes: dict[str, ExplorerPage], site: Site, theme: str, size: tuple[int, int]) -> None:
     explorer = boxes["saved"]
     explorer.page.set_viewport_size({"width": size[0], "height": size[1]})

@@ -69,14 +69,21 @@ DECISIONS = {
 }
 
 
-@pytest.mark.parametrize("decision", DECISIONS.values(), ids=DECISIONS)
-def test_a_decision_is_undone_and_done_again(fresh: ExplorerPage, decision: Callable) -> None:
+#: The saved page keeps its history in the same way, but for where the link is.
+CASES = [*(("live", name) for name in DECISIONS), ("saved", "slider by keys"), ("saved", "typed"), ("saved", "tried")]
+
+
+@pytest.mark.parametrize(("form", "decision"), CASES)
+def test_a_decision_is_undone_and_done_again(
+    open_at: Callable[..., ExplorerPage], server: Server, site: Site, form: str, decision: str
+) -> None:
+    fresh = open_at(server.url if form == "live" else site.saved_url())
     fresh.put("2^-20", "-2^3")  # from where every decision leads elsewhere
     fresh.journey_choice.select_option(index=0)  # whose journey is shown is no decision
     entries = rested(fresh)
     before = seen(fresh)
 
-    decision(fresh)
+    DECISIONS[decision](fresh)
     assert rested(fresh) == entries + 1
     after = seen(fresh)
     assert after != before
@@ -148,20 +155,20 @@ def test_a_step_through_many_decisions(fresh: ExplorerPage) -> None:
 
 
 @pytest.mark.parametrize("back", ["Back", "Control+z"])
-def test_back_after_a_reload(fresh: ExplorerPage, back: str) -> None:
-    states = [seen(fresh)]
+def test_back_after_a_reload(live: ExplorerPage, back: str) -> None:
+    states = [seen(live)]
     for decide in (slide, DECISIONS["format"]):
-        decide(fresh)
-        rested(fresh)
-        states.append(seen(fresh))
-    fresh.page.reload()
-    fresh.slider.wait_for()
-    wait_for(fresh, states[2])
+        decide(live)
+        rested(live)
+        states.append(seen(live))
+    live.page.reload()
+    live.slider.wait_for()
+    wait_for(live, states[2])
     for state in states[1::-1]:
-        go_back(fresh) if back == "Back" else undo(fresh)
-        wait_for(fresh, state)
-    go_forward(fresh) if back == "Back" else redo(fresh)
-    wait_for(fresh, states[1])
+        go_back(live) if back == "Back" else undo(live)
+        wait_for(live, state)
+    go_forward(live) if back == "Back" else redo(live)
+    wait_for(live, states[1])
 
 
 @pytest.mark.parametrize("selected", [0, 1])

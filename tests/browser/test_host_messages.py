@@ -179,11 +179,8 @@ def test_height_comes_in_three_forms(host: Host) -> None:
     ("form", "link", "obey"),
     [
         pytest.param("live", "v=1&e=1", OBEY, id="live"),
-        pytest.param("saved", "v=1&e=1", OBEY, id="saved"),
         pytest.param("saved", "v=1&s=outlier&e=1", OBEY, id="outlier"),
-        pytest.param("saved", "v=1&s=outlier", OBEY, id="whole"),
         pytest.param("saved", "v=1&s=outlier&e=1", OVERDO, id="one-pixel-more"),
-        pytest.param("saved", "v=1", OVERDO, id="whole-one-pixel-more"),
         pytest.param("saved", "v=1&e=1", IGNORE, id="ignored"),
     ],
 )
@@ -284,9 +281,7 @@ def test_hostile_messages_are_ignored(host: Host) -> None:
     assert host.explorer.root.evaluate("root => root.innerText") == shown
 
 
-@pytest.mark.parametrize(
-    "link", ["?k=5&g=abc", "?k=5&g=p99999", "?k=5&x=0", "?k=5&x=abc", "?k=5&g=p3,,p4", "?k=5&g=1e400"]
-)
+@pytest.mark.parametrize("link", ["?k=5&g=abc", "?k=5&x=0", "?k=5&g=p3,,p4"])
 def test_a_link_that_cannot_be_read_is_ignored_whole(host: Host, link: str) -> None:
     """Also where it takes Python to see that."""
     host.send(type="set", link="?v=1&g=p-34,p10&k=8&f=bf16")

@@ -221,7 +221,7 @@ def html_of(kind: str, snippet: str) -> str:
 
 
 #: Where the frame is that of HTML, word for word, the saved form is enough.
-FORMS = [*(("saved", kind) for kind in SNIPPETS), ("live", "HTML"), ("live", "Canvas"), ("live", "reveal.js")]
+FORMS = [*(("saved", kind) for kind in SNIPPETS), ("live", "HTML")]
 
 
 @pytest.mark.parametrize(("form", "kind"), FORMS)
