@@ -11,7 +11,7 @@ from lossscale_core.formats import Format
 from lossscale_core.parts import in_parts
 
 #: Bytes at a time: few calls, and a block and its work array stay in the cache.
-_BLOCK = 1 << 19
+_BLOCK = 1 << 20
 
 #: Twice the smallest pattern above 0, less 1.
 _SMALLEST = 1

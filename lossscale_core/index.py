@@ -1,8 +1,10 @@
 """Gradients sorted once, so that counting the outcomes at any scale is a look-up."""
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from functools import lru_cache
+from threading import Lock
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,13 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 from lossscale_core.bits import Patterns, bit_patterns, blocks, last_code_below
 from lossscale_core.formats import FP64, Cut, Format
 from lossscale_core.outcomes import Product, outcome_cuts
+from lossscale_core.parts import in_parts
 from lossscale_core.queries import Magnitudes
 
 Progress = Callable[[float], None]
 
 _BLOCK = 1 << 17
 #: Sorted at once; larger parts are parted first, so that progress can be told in between.
-_SORTED_AT_ONCE = 1 << 22
+_SORTED_AT_ONCE = 1 << 24
 
 
 class MagnitudeIndex(Magnitudes):
@@ -32,8 +35,8 @@ class MagnitudeIndex(Magnitudes):
         Args:
             gradients: unscaled real values of any shape, also none; see `bit_patterns`.
             stored: the format of which they are bit patterns, if they are.
-            progress: called with the share that is done, from 0 to 1, some dozens of times in
-                all for 10**8 gradients. What it raises ends the work.
+            progress: called with the share that is done, from 0 to 1, several times for 10**8
+                gradients, perhaps in another thread. What it raises ends the work.
 
         Raises:
             InputError: the gradients are not real numbers.
@@ -132,22 +135,36 @@ class _Sorted:
 
     def __init__(self, patterns: Patterns, fmt: Format, tell: Progress) -> None:
         word = patterns.dtype.type
-        self._words = np.empty(patterns.size, word)
-        done = 0
-        for block in blocks(patterns, _BLOCK):
-            np.bitwise_and(block, word((1 << (fmt.bits - 1)) - 1), out=self._words[done : done + block.size])
-            done += block.size
-        self._sort(self._words, 0, tell)
+        self._words = words = np.empty(patterns.size, word)
+        magnitude = word((1 << (fmt.bits - 1)) - 1)
+        if patterns.flags.forc:
+            flat = patterns.reshape(-1, order="A")
+            in_parts(flat.size, lambda start, end: np.bitwise_and(flat[start:end], magnitude, out=words[start:end]))
+        else:
+            done = 0
+            for block in blocks(patterns, _BLOCK):
+                np.bitwise_and(block, magnitude, out=words[done : done + block.size])
+                done += block.size
+        self._tell, self._done, self._turn = tell, 0, Lock()
+        if words.size <= _SORTED_AT_ONCE:
+            self._sort(words)
+        else:
+            # Parting in the middle is what sorting does first, so it costs nothing more.
+            middle = words.size // 2
+            words.partition(middle)
+            with ThreadPoolExecutor(2) as pool:
+                list(pool.map(self._sort, (words[:middle], words[middle:])))
 
-    def _sort(self, part: Patterns, done: int, tell: Progress) -> None:
-        if part.size <= _SORTED_AT_ONCE:
-            part.sort()
-            return tell((done + part.size) / max(1, self._words.size))
-        # Parting in the middle first is what sorting does inside, so it costs next to nothing more.
-        middle = part.size // 2
-        part.partition(middle)
-        self._sort(part[:middle], done, tell)
-        return self._sort(part[middle:], done + middle, tell)
+    def _sort(self, part: Patterns) -> None:
+        if part.size > _SORTED_AT_ONCE:
+            middle = part.size // 2
+            part.partition(middle)
+            self._sort(part[:middle])
+            return self._sort(part[middle:])
+        part.sort()
+        with self._turn:
+            self._done += part.size
+            return self._tell(self._done / max(1, self._words.size))
 
     def up_to(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
         # Keys of the array's own type: with any other numpy would convert the whole array first.

@@ -14,7 +14,9 @@ from lossscale_core.halves import cast_halves
 from lossscale_core.parts import in_parts
 
 #: Elements rounded at a time: the work arrays of one block stay in the cache.
-_BLOCK = 1 << 16
+_BLOCK = 1 << 15
+#: The same where threads take turns at the interpreter, which costs more than a cache that is too small.
+_SHARED_BLOCK = 1 << 17
 
 
 def cast(values: ArrayLike, fmt: Format) -> NDArray[Any]:
@@ -47,9 +49,10 @@ def cast(values: ArrayLike, fmt: Format) -> NDArray[Any]:
     grid = _Grid.of(fmt, flat.dtype)
 
     def fill(start: int, end: int) -> None:
+        step = _BLOCK if end - start == flat.size else _SHARED_BLOCK
         with np.errstate(all="ignore"):
-            for first in range(start, end, _BLOCK):
-                block = slice(first, min(first + _BLOCK, end))
+            for first in range(start, end, step):
+                block = slice(first, min(first + step, end))
                 if grid.same_exponents:
                     _round_by_integers(flat[block], grid, result[block])
                 else:

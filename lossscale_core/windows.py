@@ -90,8 +90,8 @@ def safe_window(
 ) -> SafeWindow:
     """Find all loss scales for which every finite nonzero gradient survives a format.
 
-    One pass, in blocks: float16, float32, float64 and bfloat16 arrays of any size take less than
-    2 MiB of extra memory.
+    One pass, in blocks: float16, float32, float64 and bfloat16 arrays of any size take no more than
+    a MiB of extra memory for each of up to four threads.
 
     Args:
         gradients: unscaled real values of any shape, also none. Long doubles and integers

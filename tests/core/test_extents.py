@@ -71,4 +71,4 @@ def test_it_takes_little_memory(dtype):
     extent(values)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 4 << 20
+    assert peak < 8 << 20
