@@ -34,11 +34,17 @@ export class DistributionView {
     return data ?? this.shown ?? null;
   }
 
+  // Until there is something to show there is just the choice of what. Cards have a size only once they are seen.
+  reveal() {
+    const data = this.current();
+    for (const card of [this.curveCard, this.histogramCard, this.kept.element]) change(card, { "data-hidden": !data, "data-of": data ? this.of : null });
+    if (!data) for (const part of this.below) change(part, { "data-hidden": true });
+  }
+
   draw(size) {
     const { words, lookups, state } = this.store;
     const data = this.current();
     write(this.histogramTitle, words.say("histogramTitle", { format: lookups.formats[state.format].label }));
-    for (const card of [this.curveCard, this.histogramCard]) change(card, { "data-hidden": !data });
     if (!data) return;
     this.curve.draw(size, data);
     this.histogram.draw(size, data);
@@ -48,9 +54,6 @@ export class DistributionView {
   show() {
     const data = this.current();
     this.data.show();
-    // Until there is something to show there is just the choice of what.
-    for (const card of [this.curveCard, this.histogramCard, this.kept.element]) change(card, { "data-hidden": !data, "data-of": data ? this.of : null });
-    if (!data) for (const part of this.below) change(part, { "data-hidden": true });
     if (!data || !this.curve.axis) return;
     this.curve.show();
     this.histogram.show(data);

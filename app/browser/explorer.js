@@ -23,7 +23,7 @@ export function render({ model, el }) {
   const here = ground ? linkHere(model.saved) : null;
   const link = here ? codec.read(here) : { state: given, ignored: model.ignored, unread: [] };
   // A server that was started with a file shows it, unless a link asks for something else.
-  if (setup.opened && !(here ?? location.search).includes("d=")) link.state = { ...link.state, data: "file" };
+  if (setup.opened && !new URLSearchParams((here ?? location.search).replace(/^[?#]/, "")).has("d")) link.state = { ...link.state, data: "file" };
   const store = new Store(model, lookups, words, link.state, setup.live, new Distributions(setup));
   const page = new Page(store, setup, codec, ground !== null);
   page.mount(ground ?? el);

@@ -134,6 +134,7 @@ export class Page {
   }
 
   drawCharts(keepAxis) {
+    if (this.inDistribution) this.distribution.reveal();
     this.drawn = this.size();
     if (this.inDistribution) {
       if (this.drawn.width > 0) this.distribution.draw({ ...this.drawn, layout: this.frame.layout });

@@ -106,6 +106,18 @@ def test_it_fits_one_box_after_another(
     assert measured == dict.fromkeys(SIZES, FITS)
 
 
+@pytest.mark.parametrize("form", ["live", "saved"])
+def test_a_distribution_opens_in_its_box(boxes: dict[str, ExplorerPage], server: Server, site: Site, form: str) -> None:
+    """On the live page it comes only after the page has opened."""
+    explorer = boxes[form]
+    for name, size in zip(("spike", "layers", "wide") * 2, SIZES, strict=True):
+        explorer.page.set_viewport_size({"width": size[0], "height": size[1]})
+        show(explorer, address_of(form, f"v=1&k=5&view=distribution&d={name}&e=1", server, site))
+        expect(explorer.root.locator(f"[data-of={name}].outcome")).to_be_visible()
+        explorer.settle()
+        assert (size, explorer.root.evaluate(MEASURE)) == (size, FITS)
+
+
 def address_of(form: str, link: str, server: Server, site: Site) -> str:
     return f"{server.url}/?{link}" if form == "live" else f"{site.saved_url()}#{link}"
 
