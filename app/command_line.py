@@ -65,7 +65,12 @@ class _Parser(argparse.ArgumentParser):
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="lossscale", description="See which gradients survive at which loss scale.")
     commands = parser.add_subparsers(title="commands", metavar="{serve,export,window,scaler}")
+    for add in (_add_serve, _add_export, _add_window, _add_scaler):
+        add(commands)
+    return parser
 
+
+def _add_serve(commands: "argparse._SubParsersAction[_Parser]") -> None:
     serve = commands.add_parser("serve", help="open the page (the default)")
     serve.add_argument("file", nargs="?", default="", metavar="FILE", help="a file of gradients to open the page with")
     serve.add_argument("--port", type=_port, default=None, help=f"TCP port (default: $PORT, else {DEFAULT_PORT})")
@@ -94,12 +99,16 @@ def _parser() -> argparse.ArgumentParser:
     serve.add_argument("--no-show", action="store_true", help="do not open a browser")
     serve.set_defaults(run=_serve)
 
+
+def _add_export(commands: "argparse._SubParsersAction[_Parser]") -> None:
     save = commands.add_parser("export", help="save the page as a file that needs no server, or as a small site")
     save.add_argument("target", metavar="FILE.html|DIR", help="what to write")
     save.add_argument("--link", default="", help="the state to open with, such as '?v=1&g=p-34,p10&k=8'")
     save.add_argument("--live", default="", metavar="URL", help="where the live app is, for what a file cannot do")
     save.set_defaults(run=_export)
 
+
+def _add_window(commands: "argparse._SubParsersAction[_Parser]") -> None:
     window = commands.add_parser("window", help="print the safe window of gradients")
     window.add_argument("gradients", nargs="+", metavar="GRADIENT|FILE", help="2^-26, 1e-8, 0x1p-26, or a file")
     window.add_argument("--format", choices=list(FORMATS), default="fp16", help="storage format (default: fp16)")
@@ -112,6 +121,8 @@ def _parser() -> argparse.ArgumentParser:
     window.add_argument("--json", action="store_true", help="print JSON")
     window.set_defaults(run=_window)
 
+
+def _add_scaler(commands: "argparse._SubParsersAction[_Parser]") -> None:
     scaler = commands.add_parser(
         "scaler",
         help="print how a framework's loss scaler moves its scale",
@@ -126,7 +137,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     add_policy_options(scaler.add_argument_group("the scaler's policy", "What is not given is as in the scaler named."))
     scaler.set_defaults(run=_scaler)
-    return parser
 
 
 def _serve(options: argparse.Namespace) -> int:

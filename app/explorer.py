@@ -35,6 +35,9 @@ from lossscale_core import FORMATS, InputError, parse_numbers
 #: settled when it opens.
 _CHOSEN = ("log2_scale", "format", "selected", "view", "data", "losing", "theme")
 
+#: What the browser's codec needs of a key of the link vocabulary.
+_KEY_PARTS = ("name", "kind", "choices", "later", "bounds", "default", "param")
+
 #: Seconds between two reports on work that takes longer.
 _PROGRESS_EVERY = 0.25
 
@@ -243,18 +246,7 @@ def setup_json(live_address: str = "", *, served: bool = True, opened: bool = Fa
         }
         for preset in PRESETS
     ]
-    keys = [
-        {
-            "name": key.name,
-            "kind": key.kind,
-            "choices": key.choices,
-            "later": key.later,
-            "bounds": key.bounds,
-            "default": key.default,
-            "param": key.param,
-        }
-        for key in KEYS
-    ]
+    keys = [{name: getattr(key, name) for name in _KEY_PARTS} for key in KEYS]
     return json.dumps(
         {
             "language": "en",

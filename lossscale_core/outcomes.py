@@ -111,9 +111,7 @@ def count_outcomes(
     Raises:
         InputError: as `classify`.
     """
-    patterns, source = bit_patterns(gradients, stored)
-    ends = _last_codes(source, fmt, exact_scale(scale), product)
-    without_sign = _without_sign(patterns)
+    patterns, ends, without_sign = _prepared(gradients, scale, fmt, product, stored)
     up_to = np.zeros(len(ends), np.int64)
     work = np.empty(min(_BLOCK, patterns.size), patterns.dtype)
     for block in blocks(patterns, _BLOCK):
@@ -138,9 +136,7 @@ def outcome_codes(
     Returns:
         An int8 array of the gradients' shape.
     """
-    patterns, source = bit_patterns(gradients, stored)
-    ends = _last_codes(source, fmt, exact_scale(scale), product)
-    without_sign = _without_sign(patterns)
+    patterns, ends, without_sign = _prepared(gradients, scale, fmt, product, stored)
     flat = patterns.reshape(-1) if patterns.flags.c_contiguous else patterns.flat
     codes = np.zeros(patterns.size, np.int8)
     for start in range(0, patterns.size, _BLOCK):
@@ -162,6 +158,10 @@ def _last_codes(source: Format, fmt: Format, scale: Fraction, product: Product) 
     return tuple(word(code) for code in (0, *cuts, source.max_code))
 
 
-def _without_sign(patterns: Patterns) -> np.unsignedinteger[Any]:
-    word = patterns.dtype.type
-    return word((1 << (8 * patterns.dtype.itemsize - 1)) - 1)
+def _prepared(
+    gradients: ArrayLike, scale: float | Fraction, fmt: Format, product: Product, stored: Format | None
+) -> tuple[Patterns, tuple[np.unsignedinteger[Any], ...], np.unsignedinteger[Any]]:
+    """The gradients' bit patterns, the last magnitude of every outcome but the last, and the mask without the sign."""
+    patterns, source = bit_patterns(gradients, stored)
+    without_sign = patterns.dtype.type((1 << (source.bits - 1)) - 1)
+    return patterns, _last_codes(source, fmt, exact_scale(scale), product), without_sign
