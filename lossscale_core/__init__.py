@@ -5,6 +5,7 @@ Pure numpy, with no screen and no state. Start with `cast`, `classify` and `safe
 
 from lossscale_core.arrays import as_gradients
 from lossscale_core.bits import bit_patterns
+from lossscale_core.digits import Digits, digits
 from lossscale_core.errors import InputError
 from lossscale_core.extents import Extent, extent
 from lossscale_core.files import read_gradients, read_tensors
@@ -28,6 +29,11 @@ from lossscale_core.scaler_presets import SCALER_PRESETS
 from lossscale_core.scalers import Action, ScalerPolicy, ScalerState, ScalerTrace
 from lossscale_core.tables import OutcomeTable, outcome_table, recovered
 from lossscale_core.tensors import Tensor
+from lossscale_core.training import WINDOW_LOSING, Ending, StepRecord, Training
+from lossscale_core.training_plans import Injection, TrainingPlan
+from lossscale_core.update_orders import StepExample, StepOrder
+from lossscale_core.update_reports import Stage, StageName, StepReport
+from lossscale_core.updates import take_step
 from lossscale_core.windows import SafeWindow, Window, safe_window
 
 __all__ = [
@@ -39,10 +45,14 @@ __all__ = [
     "FP32",
     "FP64",
     "SCALER_PRESETS",
+    "WINDOW_LOSING",
     "Action",
     "Cut",
+    "Digits",
+    "Ending",
     "Extent",
     "Format",
+    "Injection",
     "InputError",
     "MagnitudeIndex",
     "Magnitudes",
@@ -54,7 +64,15 @@ __all__ = [
     "ScalerPolicy",
     "ScalerState",
     "ScalerTrace",
+    "Stage",
+    "StageName",
+    "StepExample",
+    "StepOrder",
+    "StepRecord",
+    "StepReport",
     "Tensor",
+    "Training",
+    "TrainingPlan",
     "UnitedIndex",
     "Window",
     "as_gradients",
@@ -65,6 +83,7 @@ __all__ = [
     "classify",
     "count_outcomes",
     "decimal_text",
+    "digits",
     "encode",
     "extent",
     "number_text",
@@ -80,4 +99,5 @@ __all__ = [
     "recovered",
     "safe_window",
     "share_text",
+    "take_step",
 ]

@@ -32,7 +32,7 @@ def as_gradients(values: ArrayLike) -> Floats:
         array = np.asarray(values)
     except ValueError as error:
         raise InputError(
-            f"Gradients must form a rectangular array of real numbers: {quoted(values)} does not."
+            "Gradients must form a rectangular array of real numbers: {values} does not.", values=quoted(values)
         ) from error
     kind = array.dtype.kind
     if kind == "f":
@@ -44,7 +44,7 @@ def as_gradients(values: ArrayLike) -> Floats:
         return _odd_from_integers(array)
     if kind == "V" and array.dtype.names is None and np.can_cast(array.dtype, np.float32, "safe"):
         return array.astype(np.float32)
-    raise InputError(f"Gradients must be real numbers: an array of type {quoted(array.dtype)} is not.")
+    raise InputError("Gradients must be real numbers: an array of type {dtype} is not.", dtype=quoted(array.dtype))
 
 
 def _odd_from_longdouble(array: NDArray[Any]) -> Floats:

@@ -46,7 +46,10 @@ def bit_patterns(values: ArrayLike, stored: Format | None = None) -> tuple[Patte
 def _given(array: NDArray[Any], stored: Format) -> Patterns:
     if array.dtype.kind != "u" or array.dtype.itemsize * 8 != stored.bits or not array.dtype.isnative:
         raise InputError(
-            f"Bit patterns of {stored.label} must be unsigned integers of {stored.bits} bits, not {array.dtype}."
+            "Bit patterns of {label} must be unsigned integers of {bits} bits, not {dtype}.",
+            label=stored.label,
+            bits=stored.bits,
+            dtype=array.dtype,
         )
     return array
 

@@ -1,12 +1,47 @@
 """The one exception this package raises for what a person gave it."""
 
 
+class Sentence(str):
+    """A text that knows what it is made of, so that it can be said in another language.
+
+    Attributes:
+        template: the text with a name in braces for each part, or just a text where there is none.
+        parts: what stands for the names; also sentences.
+
+    Example:
+        >>> Sentence("{name} is too large.", name="k")
+        'k is too large.'
+    """
+
+    template: str
+    parts: dict[str, object]
+
+    def __new__(cls, template: str, /, **parts: object) -> "Sentence":
+        """Fill in the parts."""
+        sentence = super().__new__(cls, template.format(**parts) if parts else template)
+        sentence.template, sentence.parts = template, parts
+        return sentence
+
+
 class InputError(ValueError):
     """Something given to the package cannot be used.
 
     The message is one sentence for the person who gave it and quotes what they gave,
     so that a page or a command line can show it as it stands.
+
+    Attributes:
+        sentence: the message, and what it is made of.
     """
+
+    def __init__(self, template: str, /, **parts: object) -> None:
+        """Make the message.
+
+        Args:
+            template: the sentence with a name in braces for each part, if it has any.
+            parts: what stands for the names.
+        """
+        self.sentence = Sentence(template, **parts)
+        super().__init__(self.sentence)
 
 
 def quoted(text: object, limit: int = 60) -> str:

@@ -25,9 +25,11 @@ def exact_scale(scale: float | Fraction) -> Fraction:
         number = None if isinstance(scale, str) else scale.item() if isinstance(scale, np.generic) else scale
         exact = Fraction(number)
     except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(f"A loss scale must be a finite number above 0: {quoted(scale)} is not.") from error
+        raise InputError(
+            "A loss scale must be a finite number above 0: {scale} is not.", scale=quoted(scale)
+        ) from error
     if exact <= 0:
-        raise InputError(f"A loss scale must be a finite number above 0: {quoted(scale)} is not.")
+        raise InputError("A loss scale must be a finite number above 0: {scale} is not.", scale=quoted(scale))
     return exact
 
 

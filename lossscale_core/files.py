@@ -71,22 +71,29 @@ def read_tensors(path: str | PathLike[str], progress: Progress | None = None) ->
     suffix = file.suffix.lower()
     reader = _READERS.get(suffix)
     if reader is None:
-        raise InputError(f"{quoted(file.name)} is no {', '.join(FILE_SUFFIXES[:-1])} or {FILE_SUFFIXES[-1]} file.")
+        raise InputError(
+            "{name} is no {endings} or {last} file.",
+            name=quoted(file.name),
+            endings=", ".join(FILE_SUFFIXES[:-1]),
+            last=FILE_SUFFIXES[-1],
+        )
     try:
         _check_size(file, MAX_TEXT_BYTES if suffix in (".csv", ".txt") else MAX_MAPPED_BYTES)
         tensors = [tensor for tensor in reader(file, progress or (lambda share: None)) if tensor.values.size]
     except InputError:
         raise
     except FileNotFoundError as error:
-        raise InputError(f"There is no file {quoted(file, limit=200)}.") from error
+        raise InputError("There is no file {file}.", file=quoted(file, limit=200)) from error
     except OSError as error:
-        raise InputError(f"{quoted(file.name)} cannot be read: {error.strerror or error}.") from error
+        raise InputError(
+            "{name} cannot be read: {error}.", name=quoted(file.name), error=error.strerror or error
+        ) from error
     except MemoryError as error:
-        raise InputError(f"{quoted(file.name)} does not fit into the memory.") from error
+        raise InputError("{name} does not fit into the memory.", name=quoted(file.name)) from error
     except _DAMAGE as error:
-        raise InputError(f"{quoted(file.name)} is damaged or not what its name says.") from error
+        raise InputError("{name} is damaged or not what its name says.", name=quoted(file.name)) from error
     if not tensors:
-        raise InputError(f"{quoted(file.name)} holds no values.")
+        raise InputError("{name} holds no values.", name=quoted(file.name))
     return tensors
 
 
@@ -109,4 +116,9 @@ def read_gradients(path: str | PathLike[str]) -> dict[str, Floats]:
 def _check_size(file: Path, limit: int) -> None:
     size = file.stat().st_size
     if size > limit:
-        raise InputError(f"{quoted(file.name)} is too large: {size:,} bytes, and at most {limit:,} are read.")
+        raise InputError(
+            "{name} is too large: {size:,} bytes, and at most {limit:,} are read.",
+            name=quoted(file.name),
+            size=size,
+            limit=limit,
+        )

@@ -49,7 +49,7 @@ def parse_number(text: str) -> float:
     match = _NUMBER.fullmatch(_plain(text)) if len(text) <= _LONGEST else None
     if match is None:
         raise InputError(
-            f"{quoted(text)} is not a number that can be read here; write it like 2^-26, 1e-8, -3 or 0x1p-26."
+            "{text} is not a number that can be read here; write it like 2^-26, 1e-8, -3 or 0x1p-26.", text=quoted(text)
         )
     sign = -1.0 if match["sign"] == "-" else 1.0
     if match["special"]:
@@ -59,8 +59,9 @@ def parse_number(text: str) -> float:
     except OverflowError:
         value, is_zero = math.inf, False
     if math.isinf(value) or (value == 0 and not is_zero):
-        size = "large" if value else "small"
-        raise InputError(f"{quoted(text)} is too {size} for float64.")
+        if value:
+            raise InputError("{text} is too large for float64.", text=quoted(text))
+        raise InputError("{text} is too small for float64.", text=quoted(text))
     return sign * value
 
 
@@ -78,7 +79,7 @@ def parse_numbers(text: str) -> list[tuple[str, float]]:
     """
     tokens = [token for token in _SEPARATORS.split(text) if token]
     if not tokens:
-        raise InputError(f"{quoted(text)} has no number in it; write gradients like 2^-26, 8.")
+        raise InputError("{text} has no number in it; write gradients like 2^-26, 8.", text=quoted(text))
     return [(token, parse_number(token)) for token in tokens]
 
 

@@ -38,7 +38,7 @@ def read_npy(file: Path, tell: Progress) -> list[Tensor]:
     """
     data = map_file(file)
     if data[: len(MAGIC)].tobytes() != MAGIC:
-        raise InputError(f"{quoted(file.name)} is not an .npy file inside.")
+        raise InputError("{name} is not an .npy file inside.", name=quoted(file.name))
     return [Tensor(file.stem, npy_array(data, file.name))]
 
 
@@ -58,11 +58,15 @@ def npy_array(data: Bytes, name: str) -> NDArray[Any]:
     """
     dtype, shape, fortran_order, start = _header(data, name)
     if dtype.hasobject:
-        raise InputError(f"{quoted(name)} holds Python objects, which are not loaded; save plain arrays of numbers.")
+        raise InputError(
+            "{name} holds Python objects, which are not loaded; save plain arrays of numbers.", name=quoted(name)
+        )
     try:
         as_gradients(np.empty(0, dtype))
     except InputError as error:
-        raise InputError(f"{quoted(name)} cannot be used: {error}") from error
+        raise InputError(
+            "{name} cannot be used: {error}", name=quoted(name), error=getattr(error, "sentence", error)
+        ) from error
     return array_in(data, start, dtype, shape, fortran_order)
 
 
@@ -72,7 +76,7 @@ def _header(data: Bytes, name: str) -> tuple[np.dtype[Any], tuple[int, ...], boo
     version = npy.read_magic(stream)
     # Numpy writes it for the sake of the names of fields.
     if version == (3, 0):
-        raise InputError(f"{quoted(name)} holds records, not plain numbers.")
+        raise InputError("{name} holds records, not plain numbers.", name=quoted(name))
     if version not in _HEADERS:
         raise ValueError(f"There is no version {version} of .npy files.")
     try:

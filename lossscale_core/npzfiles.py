@@ -39,7 +39,7 @@ def read_npz(file: Path, tell: Progress) -> list[Tensor]:
         Exception: any of those in `files`, where the file is damaged.
     """
     if not zipfile.is_zipfile(file):
-        raise InputError(f"{quoted(file.name)} is not an .npz file inside.")
+        raise InputError("{name} is not an .npz file inside.", name=quoted(file.name))
     mapped = map_file(file)
     with zipfile.ZipFile(file) as archive:
         members = archive.infolist()
@@ -52,14 +52,16 @@ def _checked(members: list[zipfile.ZipInfo], file_name: str) -> int:
     names = Counter(_name(member) for member in members)
     twice = next((name for name, times in names.items() if times > 1), None)
     if twice is not None:
-        raise InputError(f"{quoted(file_name)} holds {quoted(twice)} more than once.")
+        raise InputError("{file_name} holds {twice} more than once.", file_name=quoted(file_name), twice=quoted(twice))
     if any(member.flag_bits & _LOCKED for member in members):
-        raise InputError(f"{quoted(file_name)} is locked with a password; save it without one.")
+        raise InputError("{file_name} is locked with a password; save it without one.", file_name=quoted(file_name))
     unpacked = sum(member.file_size for member in members if member.compress_type != zipfile.ZIP_STORED)
     if unpacked > MAX_UNPACKED_BYTES:
         raise InputError(
-            f"{quoted(file_name)} is too large: it unpacks to {unpacked:,} bytes,"
-            f" and at most {MAX_UNPACKED_BYTES:,} are unpacked."
+            "{file_name} is too large: it unpacks to {unpacked:,} bytes, and at most {most:,} are unpacked.",
+            file_name=quoted(file_name),
+            unpacked=unpacked,
+            most=MAX_UNPACKED_BYTES,
         )
     return unpacked
 
@@ -78,7 +80,7 @@ def _counter(total: int, tell: Progress) -> Callable[[int], None]:
 def _tensor(content: Bytes, member: zipfile.ZipInfo, file_name: str) -> Tensor:
     name = f"{file_name}: {_name(member)}"
     if content[: len(MAGIC)].tobytes() != MAGIC:
-        raise InputError(f"{quoted(name)} cannot be used: it is no array of numpy’s.")
+        raise InputError("{name} cannot be used: it is no array of numpy’s.", name=quoted(name))
     return Tensor(_name(member), npy_array(content, name))
 
 

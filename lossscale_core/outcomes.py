@@ -55,7 +55,9 @@ def outcome_cuts(fmt: Format, product: Product = "exact") -> tuple[Cut, Cut, Cut
         InputError: the product is formed in a way that is not known.
     """
     if product not in ("exact", "float32"):
-        raise InputError(f"The product g*S is formed “exact” or in “float32”: {quoted(product)} is not known.")
+        raise InputError(
+            "The product g*S is formed “exact” or in “float32”: {product} is not known.", product=quoted(product)
+        )
     survival, full_precision, overflow = fmt.survival, fmt.full_precision, fmt.overflow
     if product == "exact":
         return survival, full_precision, overflow

@@ -121,7 +121,9 @@ class Magnitudes(ABC):
             InputError: the share is not a number in [0, 1).
         """
         if isinstance(losing, str) or not 0 <= losing < 1:
-            raise InputError(f"A share that may be lost is a number from 0 up to but not 1: {quoted(losing)} is not.")
+            raise InputError(
+                "A share that may be lost is a number from 0 up to but not 1: {losing} is not.", losing=quoted(losing)
+            )
         if self.alive == 0:
             return windows_between(None, None, self.nonfinite, fmt, product)
         lost = int(Fraction(losing) * self.alive)

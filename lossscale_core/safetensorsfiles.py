@@ -54,7 +54,8 @@ def _library(file_name: str) -> Any:
         return importlib.import_module("safetensors")
     except ImportError as error:
         raise InputError(
-            f"Reading {quoted(file_name)} needs a library: pip install 'loss-scaling-explorer[safetensors]'."
+            "Reading {file_name} needs a library: pip install 'loss-scaling-explorer[safetensors]'.",
+            file_name=quoted(file_name),
         ) from error
 
 
@@ -63,7 +64,12 @@ def _tensor(data: Bytes, name: str, described: dict[str, Any], file_name: str) -
     stored = _PATTERNS.get(kind)
     if stored is None and kind not in _NUMBERS:
         known = ", ".join([*_PATTERNS, *_NUMBERS])
-        raise InputError(f"{quoted(f'{file_name}: {name}')} is of type {quoted(kind)}; the types read are {known}.")
+        raise InputError(
+            "{name} is of type {kind}; the types read are {known}.",
+            name=quoted(f"{file_name}: {name}"),
+            kind=quoted(kind),
+            known=known,
+        )
     dtype = np.dtype(_NUMBERS[kind] if stored is None else f"<u{stored.bits // 8}")
     values = array_in(data, described["data_offsets"][0], dtype, tuple(described["shape"]))
     return Tensor(name, values, stored)

@@ -6,11 +6,10 @@ from enum import StrEnum
 from functools import cached_property
 import math
 import re
-from typing import Any, Literal, NamedTuple, NoReturn, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
-import numpy as np
-
-from lossscale_core.errors import InputError, quoted
+from lossscale_core.checks import check_choice, is_whole, number_in, refuse, rounded_to
+from lossscale_core.errors import InputError, Sentence, quoted
 
 #: Whether the scale grows when the good steps reach the interval, or also when they are beyond it.
 GrowthCompare = Literal["==", ">="]
@@ -160,9 +159,10 @@ class ScalerPolicy:
 
     def __post_init__(self) -> None:
         for name, choices in _CHOICES.items():
-            _check_choice(name, getattr(self, name), choices)
+            check_choice(name, getattr(self, name), choices)
         for name, least in _COUNTS.items():
-            _check_count(name, getattr(self, name), least)
+            if not is_whole(getattr(self, name)) or getattr(self, name) < least:
+                refuse(name, Sentence("a whole number of at least {least}", least=least), getattr(self, name))
         self._check_numbers()
         self._check_limits()
 
@@ -172,7 +172,7 @@ class ScalerPolicy:
         Returns:
             The first scale as it is stored, and fresh counters.
         """
-        scale = _rounded(self.init_scale, self.dtype)
+        scale = rounded_to(self.init_scale, self.dtype)
         return ScalerState(scale, scale, -self.growth_delay, self.hysteresis)
 
     def step(self, state: ScalerState, found_inf: bool) -> tuple[ScalerState, Action]:
@@ -260,95 +260,74 @@ class ScalerPolicy:
                 return next_scale <= self._stop
 
     def _grown(self, scale: float) -> float:
-        grown = min(_rounded(scale * self._growth, self.dtype), self._ceiling)
+        grown = min(rounded_to(scale * self._growth, self.dtype), self._ceiling)
         return scale if math.isinf(grown) and self.grow_to_inf == "hold" else grown
 
     def _backed_off(self, scale: float) -> float:
-        return max(_rounded(scale * self._backoff, self.dtype), self._floor)
+        return max(rounded_to(scale * self._backoff, self.dtype), self._floor)
 
     @cached_property
     def _growth(self) -> float:
-        return _rounded(self.growth_factor, self.factor_dtype)
+        return rounded_to(self.growth_factor, self.factor_dtype)
 
     @cached_property
     def _backoff(self) -> float:
-        return _rounded(self.backoff_factor, self.factor_dtype)
+        return rounded_to(self.backoff_factor, self.factor_dtype)
 
     @cached_property
     def _floor(self) -> float:
-        return 0.0 if self.min_scale is None else _rounded(self.min_scale, self.dtype)
+        return 0.0 if self.min_scale is None else rounded_to(self.min_scale, self.dtype)
 
     @cached_property
     def _ceiling(self) -> float:
-        return math.inf if self.max_scale is None else _rounded(self.max_scale, self.dtype)
+        return math.inf if self.max_scale is None else rounded_to(self.max_scale, self.dtype)
 
     @cached_property
     def _stop(self) -> float:
-        return 0.0 if self.stop_scale is None else _rounded(self.stop_scale, self.dtype)
+        return 0.0 if self.stop_scale is None else rounded_to(self.stop_scale, self.dtype)
 
     def _check_numbers(self) -> None:
-        scale = _number(self.init_scale, self.dtype)
+        scale = number_in(self.init_scale, self.dtype)
         if not 0 < scale < math.inf:
-            _refuse("init_scale", f"a finite number above 0{_in(self.dtype)}", self.init_scale)
-        if not 1 < _number(self.growth_factor, self.factor_dtype) < math.inf:
-            _refuse("growth_factor", f"a finite number above 1{_in(self.factor_dtype)}", self.growth_factor)
-        if not 0 < _number(self.backoff_factor, self.factor_dtype) < 1:
-            _refuse("backoff_factor", f"a number between 0 and 1{_in(self.factor_dtype)}", self.backoff_factor)
-        if not 0 <= _number(self.tolerance, "float64") <= 1:
-            _refuse("tolerance", "a number from 0 to 1", self.tolerance)
+            refuse("init_scale", Sentence("a finite number above 0{in_type}", in_type=_in(self.dtype)), self.init_scale)
+        if not 1 < number_in(self.growth_factor, self.factor_dtype) < math.inf:
+            refuse(
+                "growth_factor",
+                Sentence("a finite number above 1{in_type}", in_type=_in(self.factor_dtype)),
+                self.growth_factor,
+            )
+        if not 0 < number_in(self.backoff_factor, self.factor_dtype) < 1:
+            refuse(
+                "backoff_factor",
+                Sentence("a number between 0 and 1{in_type}", in_type=_in(self.factor_dtype)),
+                self.backoff_factor,
+            )
+        if not 0 <= number_in(self.tolerance, "float64") <= 1:
+            refuse("tolerance", "a number from 0 to 1", self.tolerance)
         for name in _LIMITS:
             limit = getattr(self, name)
-            if limit is not None and not 0 < _number(limit, self.dtype) < math.inf:
-                _refuse(name, f"a finite number above 0{_in(self.dtype)}, or none", limit)
+            if limit is not None and not 0 < number_in(limit, self.dtype) < math.inf:
+                refuse(name, Sentence("a finite number above 0{in_type}, or none", in_type=_in(self.dtype)), limit)
 
     def _check_limits(self) -> None:
         if self._floor > self._ceiling:
-            _refuse("min_scale", f"at most max_scale, {quoted(self.max_scale)}", self.min_scale)
-        if _rounded(self.init_scale, self.dtype) < self._floor:
-            _refuse("init_scale", f"at least min_scale, {quoted(self.min_scale)}", self.init_scale)
-        if _rounded(self.init_scale, self.dtype) > self._ceiling:
-            _refuse("init_scale", f"at most max_scale, {quoted(self.max_scale)}", self.init_scale)
+            refuse("min_scale", Sentence("at most max_scale, {limit}", limit=quoted(self.max_scale)), self.min_scale)
+        if rounded_to(self.init_scale, self.dtype) < self._floor:
+            refuse("init_scale", Sentence("at least min_scale, {limit}", limit=quoted(self.min_scale)), self.init_scale)
+        if rounded_to(self.init_scale, self.dtype) > self._ceiling:
+            refuse("init_scale", Sentence("at most max_scale, {limit}", limit=quoted(self.max_scale)), self.init_scale)
         needed = {"raise_if_at_min": "min_scale", "raise_if_would_reach": "stop_scale"}.get(self.at_min)
         if needed and getattr(self, needed) is None:
-            raise InputError(f"{needed} must be given where at_min is {quoted(self.at_min)}: it is none.")
+            raise InputError(
+                "{needed} must be given where at_min is {at_min}: it is none.",
+                needed=needed,
+                at_min=quoted(self.at_min),
+            )
 
 
-def _rounded(value: float, dtype: Precision) -> float:
-    """The value that a number has in a type; inf where it is too large."""
-    if dtype == "float64":
-        return float(value)
-    with np.errstate(all="ignore"):
-        return float(np.float32(value))
-
-
-def _number(value: Any, dtype: Precision) -> float:
-    """The same of what may be no number: NaN then, which lies in no range."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        return math.nan
-    try:
-        return _rounded(float(value), dtype)
-    except OverflowError:
-        return math.inf
-
-
-def _in(dtype: Precision) -> str:
+def _in(dtype: Precision) -> Sentence:
     """What to add to a rule that a number may keep as it is written, but not in its type."""
-    return "" if dtype == "float64" else f" in {dtype}"
-
-
-def _check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
-    if not any(type(value) is type(choice) and value == choice for choice in choices):
-        *others, last = map(str, choices)
-        _refuse(name, f"{', '.join(others)} or {last}", value)
-
-
-def _check_count(name: str, value: Any, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        _refuse(name, f"a whole number of at least {least}", value)
-
-
-def _refuse(name: str, rule: str, value: Any) -> NoReturn:
-    raise InputError(f"{name} must be {rule}: {quoted(value)} is not.")
+    return Sentence("") if dtype == "float64" else Sentence(" in {dtype}", dtype=dtype)
 
 
 def _overflows(pattern: str) -> Iterator[bool]:
@@ -357,7 +336,8 @@ def _overflows(pattern: str) -> Iterator[bool]:
     place = known.end() if known else 0
     if place < len(pattern):
         raise InputError(
-            f"A pattern has only the letters F (finite) and N (an inf or NaN): letter {place + 1}, "
-            f"{quoted(pattern[place])}, is neither."
+            "A pattern has only the letters F (finite) and N (an inf or NaN): letter {step}, {letter}, is neither.",
+            step=place + 1,
+            letter=quoted(pattern[place]),
         )
     return (letter == "N" for letter in pattern)

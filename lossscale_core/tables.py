@@ -67,10 +67,12 @@ def outcome_table(significand: float | Fraction, fmt: Format, exponents: range) 
         ['UNDERFLOW', 'UNDERFLOW', 'SUBNORMAL', 'SUBNORMAL']
     """
     if not 1 <= significand < 2:
-        raise InputError(f"A significand lies in [1, 2): {quoted(significand)} does not.")
+        raise InputError("A significand lies in [1, 2): {significand} does not.", significand=quoted(significand))
     exact = exact_fraction(significand)
     if exponents.step != 1:
-        raise InputError(f"The exponents of a table go in steps of one: {quoted(exponents)} do not.")
+        raise InputError(
+            "The exponents of a table go in steps of one: {exponents} do not.", exponents=quoted(exponents)
+        )
     stored = cast_octaves(exact, fmt, exponents)
     outcome = _outcomes_of_stored(stored, fmt)
     code = encode(stored, fmt)

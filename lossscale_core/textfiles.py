@@ -55,10 +55,18 @@ def read_csv(file: Path, tell: Progress) -> list[Tensor]:
         return _list(rows, file, tell)
     names = [name.strip("\"'") for name in rows[0][1]]
     if len(set(names)) != len(names):
-        raise InputError(f"{quoted(file.name)} names a column twice: {quoted(', '.join(names))}.")
+        raise InputError(
+            "{name} names a column twice: {names}.", name=quoted(file.name), names=quoted(", ".join(names))
+        )
     for number, cells in rows[1:]:
         if len(cells) != len(names):
-            raise InputError(f"Line {number} of {quoted(file.name)} has {len(cells)} values for {len(names)} columns.")
+            raise InputError(
+                "Line {number} of {name} has {cells} values for {names} columns.",
+                number=number,
+                name=quoted(file.name),
+                cells=len(cells),
+                names=len(names),
+            )
     table = np.fromiter(_numbers(rows[1:], file, tell), np.float64).reshape(-1, len(names))
     return [Tensor(name, column) for name, column in zip(names, table.T, strict=True)]
 
@@ -72,7 +80,7 @@ def _rows(file: Path) -> list[_Row]:
     try:
         text = file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError(f"{quoted(file.name)} is not a text file inside.") from error
+        raise InputError("{name} is not a text file inside.", name=quoted(file.name)) from error
     split = ((number, [c for c in _CELL.split(line) if c]) for number, line in enumerate(text.splitlines(), 1))
     return [(number, cells) for number, cells in split if cells]
 
@@ -84,7 +92,9 @@ def _numbers(rows: list[_Row], file: Path, tell: Progress) -> Iterator[float]:
         try:
             yield from map(_number, cells)
         except InputError as error:
-            raise InputError(f"Line {number} of {quoted(file.name)}: {error}") from error
+            raise InputError(
+                "Line {number} of {name}: {error}", number=number, name=quoted(file.name), error=error
+            ) from error
 
 
 def _number(cell: str) -> float:
