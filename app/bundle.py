@@ -34,18 +34,52 @@ _ORDER = (
     "datacard",
     "tensortable",
     "octavetable",
+    "numpy",
+    "countfiles",
     "distributionview",
+    "windowview",
+    "runs",
+    "stepchart",
+    "losschart",
+    "tracechart",
+    "lostmap",
+    "stepslider",
+    "safechart",
+    "runtable",
+    "autocastcard",
+    "settingsform",
+    "runcard",
+    "scalercard",
+    "overlaycard",
+    "steptable",
+    "runfiles",
+    "tryruns",
+    "trainingview",
+    "ordertables",
+    "orderblocks",
+    "blockline",
+    "orderchart",
+    "ordercard",
+    "ordertries",
+    "ordernumbers",
+    "orderfiles",
+    "orderview",
+    "lessons",
+    "lessoncard",
+    "lessonbar",
+    "printsheet",
+    "displaymenu",
     "store",
     "timeline",
     "snapshot",
-    "numpy",
-    "countfiles",
     "exports",
     "share",
     "frame",
     "page",
     "explorer",
 )
+#: The style sheets, in the order in which later ones add to earlier ones.
+STYLES = ("explorer.css", "training.css", "order.css", "lesson.css", "projector.css")
 _IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./(\w+)\.js";$', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:const|function|class) (\w+))", re.MULTILINE)
 
@@ -61,12 +95,12 @@ def browser_text(name: str) -> str:
 
 @cache
 def module_text() -> str:
-    """Join the browser's files, and the style sheet as the constant STYLE, into one module.
+    """Join the browser's files, and the style sheets as the constant STYLE, into one module.
 
     Returns:
         A module whose default export has the component's `render`.
     """
-    style = f"const STYLE = {json.dumps(browser_text('explorer.css'))};\n"
+    style = f"const STYLE = {json.dumps(''.join(map(browser_text, STYLES)))};\n"
     return style + "\n".join(_scoped(name) for name in _ORDER) + "\nexport default explorer;\n"
 
 

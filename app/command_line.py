@@ -158,7 +158,12 @@ def _serve(options: argparse.Namespace) -> int:
             opened=bool(file),
         )
     except OSError as error:
-        raise InputError(f"Cannot listen on {options.address}:{port}: {error.strerror or error}.") from error
+        raise InputError(
+            "Cannot listen on {address}:{port}: {error}.",
+            address=options.address,
+            port=port,
+            error=error.strerror or error,
+        ) from error
     return 0
 
 
@@ -253,4 +258,4 @@ def _port_of_environment() -> int:
     try:
         return _port(text) if text else DEFAULT_PORT
     except argparse.ArgumentTypeError as error:
-        raise InputError(f"The environment variable PORT: {error}.") from error
+        raise InputError("The environment variable PORT: {error}.", error=error) from error

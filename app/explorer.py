@@ -1,9 +1,13 @@
 """The explorer: its state as params, and the component that shows it."""
 
 import asyncio
-from collections.abc import Sequence
+from base64 import b64encode
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from functools import cache, partial
 import json
+import re
 import time
 from typing import Any
 
@@ -12,6 +16,7 @@ from panel.models.esm import ESMEvent
 import param
 
 from lossscale_app.bundle import module_text
+from lossscale_app.catalogues import LANGUAGES, messages, translated
 from lossscale_app.datasets import DATASETS, LOSING
 from lossscale_app.distributions import dataset_json, file_json, opened_file
 from lossscale_app.exports import window_files
@@ -22,27 +27,48 @@ from lossscale_app.gradients import (
     read_gradients,
     read_scale,
 )
-from lossscale_app.links import CONTROLS, DEFAULTS, KEYS, VIEWS, read_link, write_link
+from lossscale_app.links import CONTROLS, DEFAULTS, KEYS, SCENARIO_NAMES, VIEWS, read_link, write_link
 from lossscale_app.lookups import formats_data, gradient_data, rows_json, scale_texts, tracks_json
-from lossscale_app.messages import ENGLISH
+from lossscale_app.order_tables import order_json, orders_data, recorded_orders
+from lossscale_app.orders import EXAMPLES, MISPLACED, read_arrangement
+from lossscale_app.overlays import overlay
 from lossscale_app.presets import BEGINNING, PRESETS
 from lossscale_app.qr import qr_data
+from lossscale_app.recordings import recorded_overlay, recorded_runs
+from lossscale_app.runs import read_request, train
+from lossscale_app.scenarios import scenarios_data
+from lossscale_app.scenes import SCENES, TRAINING_TRIES
+from lossscale_app.settings import DEFAULT_POLICY, policy_fields, preset_values, read_policy, read_run, run_fields
 from lossscale_app.snippets import SNIPPETS
 from lossscale_app.uploads import take
 from lossscale_core import FORMATS, InputError, parse_numbers
 
 #: What a link sets beside the gradients and the typed scale. Whether the page is embedded, and what it hides, is
 #: settled when it opens.
-_CHOSEN = ("log2_scale", "format", "selected", "view", "data", "losing", "theme")
+_CHOSEN = (
+    *("log2_scale", "format", "selected", "view", "data", "losing", "unscale", "at", "example", "misplaced"),
+    *("policy", "run", "scenario", "mode", "theme", "language"),
+)
 
 #: What the browser's codec needs of a key of the link vocabulary.
-_KEY_PARTS = ("name", "kind", "choices", "later", "bounds", "default", "param")
+_KEY_PARTS = ("name", "kind", "choices", "bounds", "default", "param")
 
 #: Seconds between two reports on work that takes longer.
 _PROGRESS_EVERY = 0.25
 
+#: Seconds between two messages with the steps of training runs.
+_STEPS_EVERY = 0.12
+
+#: Runs take long. They are made by threads of their own, so that no short question waits for one of those; and by
+#: few, so that a room full of readers who ask for the same runs at once gets most of them from those made first.
+_TRAINERS = ThreadPoolExecutor(4, "training")
+
 #: Far more characters than a full list has; a longer text is not read.
 _LONGEST_TYPED = 4000
+
+
+#: Messages that answer a scenario's question.
+_ANSWER = re.compile(r"misconception-.*|scenario-.*-(found|answer)")
 
 
 class GradientList(param.List):
@@ -60,6 +86,20 @@ class ScaleText(param.String):
         super()._validate(val)
         if val:
             read_scale(val)
+
+
+class SettingsText(param.String):
+    """A scaler or the settings of a run, as a link has them."""
+
+    __slots__ = ("read",)
+
+    def __init__(self, default: str, *, read: Callable[[str], Any], **params: Any) -> None:
+        self.read = read
+        super().__init__(default, **params)
+
+    def _validate(self, val: Any) -> None:
+        super()._validate(val)
+        self.read(val)
 
 
 class Explorer(JSComponent):
@@ -82,7 +122,16 @@ class Explorer(JSComponent):
     view = param.Selector(default="window", objects=list(VIEWS), doc="Which view is shown.")
     data = param.String(default=DEFAULTS["data"], doc="The distribution that is shown: one of the page's, or a file's.")
     losing = param.Selector(default="0", objects=list(LOSING), doc="Percent of the gradients that may be lost.")
+    unscale = param.Selector(default="fp32", objects=["fp32", "fp16", "never"], doc="What the order view unscales in.")
+    at = param.Selector(default="loss", objects=["loss", "late"], doc="Where the order view applies the scale.")
+    example = param.Selector(default="same", objects=list(EXAMPLES), doc="The step that the order view takes.")
+    misplaced = param.ListSelector(default=[], objects=list(MISPLACED), doc="What else it does in a wrong way.")
+    policy = SettingsText(DEFAULT_POLICY, read=read_policy, doc="The training view's loss scaler.")
+    run = SettingsText("", read=read_run, doc="Settings of its runs that differ from the defaults.")
+    scenario = param.Selector(default="", objects=["", *SCENARIO_NAMES], doc="What the page is about, if anything.")
+    mode = param.Selector(default="play", objects=["play", "predict", "present"], doc="How a scenario is gone through.")
     theme = param.Selector(default="auto", objects=["auto", "light", "dark", "projector"], doc="The page's colours.")
+    language = param.Selector(default="", objects=["", *LANGUAGES], doc="The page's language; empty for the browser's.")
     embed = param.Boolean(default=False, doc="Whether it is shown without chrome, fitted to its box.")
     hide = param.ListSelector(default=[], objects=list(CONTROLS), doc="Controls that are not shown.")
 
@@ -128,7 +177,7 @@ class Explorer(JSComponent):
         try:
             answer = await self._answer(data)
         except InputError as error:
-            answer = {"problem": str(error)}
+            answer = {"problem": translated(error, _language_of(data))}
         question = data.get("ask") if isinstance(data, dict) else None
         self._reply({"answer": question if isinstance(question, int) else None, **answer})
 
@@ -155,8 +204,41 @@ class Explorer(JSComponent):
         finally:
             self._cancelled.discard(question)
 
+    async def _train(self, asked: dict[str, Any], question: int) -> dict[str, Any]:
+        request, names = read_request(asked)
+        loop = asyncio.get_running_loop()
+        waiting: list[dict[str, Any]] = []
+        told = time.monotonic()
+
+        def send() -> None:
+            nonlocal told
+            told = time.monotonic()
+            loop.call_soon_threadsafe(self._reply, {"training": waiting.copy(), "of": question})
+            waiting.clear()
+
+        def tell(part: dict[str, Any]) -> None:
+            # Nobody waits for the runs of a page that is gone.
+            if question in self._cancelled or not self._models:
+                raise _CancelledError
+            waiting.append(part)
+            if time.monotonic() - told > _STEPS_EVERY:
+                send()
+
+        def run() -> None:
+            train(request, names, tell)
+            send()
+
+        try:
+            await loop.run_in_executor(_TRAINERS, copy_context().run, run)
+            return {"trained": True}
+        except _CancelledError:
+            return {"cancelled": True}
+        finally:
+            self._cancelled.discard(question)
+
     def _reply(self, answer: dict[str, Any]) -> None:
-        for model, _ in self._models.values():
+        # A template keeps the same model under two names.
+        for model in {model.id: model for model, _ in self._models.values()}.values():
             document = model.document
             if document is not None and document.session_context:
                 # What Panel dispatches by itself can get lost while it writes a change; Bokeh's queue waits.
@@ -169,7 +251,10 @@ class Explorer(JSComponent):
         match data:
             case {"gradients": list(entries), "scale": str(scale)} if all(isinstance(entry, str) for entry in entries):
                 if sum(map(len, entries)) > _LONGEST_TYPED:
-                    raise InputError(f"That is more than the {MAX_GRADIENTS} gradients that the list holds.")
+                    raise InputError(
+                        "That is more than the {max_gradients} gradients that the list holds.",
+                        max_gradients=MAX_GRADIENTS,
+                    )
                 return await _tables([token for entry in entries for token, _ in parse_numbers(entry)], scale)
             case {"link": str(link)}:
                 opened = read_link(link)
@@ -183,6 +268,16 @@ class Explorer(JSComponent):
                 return {"distribution": await asyncio.to_thread(dataset_json, name)}
             case {"upload": str(upload), "ask": int(question)}:
                 return await self._read_upload(upload, question)
+            case {"train": dict(asked), "ask": int(question)}:
+                return await self._train(asked, question)
+            case {"settings": {"policy": str(policy), "run": str(run)}}:
+                read_policy(policy)
+                read_run(run)
+                return {"settings": True}
+            case {"overlay": {"pattern": str(pattern), "policies": list(policies)}}:
+                return {"overlay": await asyncio.to_thread(overlay, pattern, policies)}
+            case {"steps": dict(asked)}:
+                return {"steps": await asyncio.to_thread(order_json, *read_arrangement(asked))}
             case {"cancel": int(question)}:
                 self._cancelled.add(question)
                 return {}
@@ -192,6 +287,12 @@ class Explorer(JSComponent):
                 return await asyncio.to_thread(window_files, link)
             case _:
                 raise InputError("The page sent a message that is not understood.")
+
+
+def _language_of(data: Any) -> str:
+    """The language that a question is asked in."""
+    language = data.get("language") if isinstance(data, dict) else None
+    return language if isinstance(language, str) and language in LANGUAGES else next(iter(LANGUAGES))
 
 
 class _CancelledError(Exception):
@@ -228,6 +329,21 @@ def _known_gradients() -> list[Gradient]:
     return [*(gradient for preset in PRESETS for gradient in preset.gradients), *read_gradients(tokens)]
 
 
+def _language(language: str, name: str) -> dict[str, Any]:
+    """What a language is called and says. Answers to the scenarios' questions are no text that a page shows or finds
+    before they are asked for.
+    """
+    said = messages(language)
+    answers = {key: text for key, text in said.items() if _ANSWER.fullmatch(key)}
+    others = {key: text for key, text in said.items() if key not in answers}
+    return {"name": name, "messages": others, "sealed": b64encode(json.dumps(answers).encode()).decode()}
+
+
+def _recorded() -> dict[str, Any]:
+    """What Python would be asked for, where there is none."""
+    return {"runs": recorded_runs(), "overlay": recorded_overlay(), "steps": recorded_orders()}
+
+
 @cache
 def setup_json(live_address: str = "", *, served: bool = True, opened: bool = False) -> str:
     """Gather what the browser needs once: words, formats, scales, presets, the link vocabulary.
@@ -249,8 +365,8 @@ def setup_json(live_address: str = "", *, served: bool = True, opened: bool = Fa
     keys = [{name: getattr(key, name) for name in _KEY_PARTS} for key in KEYS]
     return json.dumps(
         {
-            "language": "en",
-            "messages": ENGLISH,
+            "languages": {each: _language(each, name) for each, name in LANGUAGES.items()},
+            "scenarios": scenarios_data(),
             "formats": formats_data(),
             "scaleTexts": scale_texts(),
             "presets": presets,
@@ -258,8 +374,13 @@ def setup_json(live_address: str = "", *, served: bool = True, opened: bool = Fa
             "linkKeys": keys,
             "datasets": [dataset.id for dataset in DATASETS],
             "losing": list(LOSING),
+            "scenes": {name: {**DEFAULTS, **scene} for name, scene in SCENES.items()},
+            "trainingTries": {name: {**DEFAULTS, **params} for name, params in TRAINING_TRIES.items()},
+            "settings": {"policy": policy_fields(), "presets": preset_values(), "run": run_fields()},
+            "orders": orders_data(),
             "opened": opened,
             "distributions": {} if served else {dataset.id: dataset_json(dataset.id) for dataset in DATASETS},
+            "recorded": {} if served else _recorded(),
             "snippets": SNIPPETS,
             "live": {"asks": served, "address": live_address, "download": "download" if served else ""},
         }

@@ -30,17 +30,23 @@ def export(target: str, link: str = "", live_address: str = "") -> list[Path]:
     """
     opened = read_link(link)
     if opened.ignored:
-        raise InputError(f"The link has parts that cannot be used: {quoted(', '.join(opened.ignored))}.")
+        raise InputError(
+            "The link has parts that cannot be used: {ignored}.", ignored=quoted(", ".join(opened.ignored))
+        )
     path = Path(target)
     try:
         if path.suffix.lower() in (".html", ".htm"):
             return [_write(path, saved_page(opened, live_address))]
         if link:
-            raise InputError(f"A link goes with a file that ends in .html, and {quoted(target)} is a directory.")
+            raise InputError(
+                "A link goes with a file that ends in .html, and {target} is a directory.", target=quoted(target)
+            )
         path.mkdir(parents=True, exist_ok=True)
         return _export_site(path, live_address)
     except OSError as error:
-        raise InputError(f"{quoted(target)} cannot be written: {error.strerror or error}.") from error
+        raise InputError(
+            "{target} cannot be written: {error}.", target=quoted(target), error=error.strerror or error
+        ) from error
 
 
 def _export_site(directory: Path, live_address: str) -> list[Path]:

@@ -56,7 +56,9 @@ def window_files(link: str) -> dict[str, str]:
     """
     opened = read_link(link)
     if opened.ignored:
-        raise InputError(f"The link has parts that cannot be used: {quoted(', '.join(opened.ignored))}.")
+        raise InputError(
+            "The link has parts that cannot be used: {ignored}.", ignored=quoted(", ".join(opened.ignored))
+        )
     state = {**DEFAULTS, **opened.params}
     typed = state["typed_scale"]
     scale = read_scale(typed).value if typed else Fraction(2) ** state["log2_scale"]

@@ -98,7 +98,11 @@ def read_gradients(tokens: Sequence[str]) -> list[Gradient]:
         InputError: one is no number, or they are too many.
     """
     if len(tokens) > MAX_GRADIENTS:
-        raise InputError(f"The list holds up to {MAX_GRADIENTS} gradients, and this would make {len(tokens)}.")
+        raise InputError(
+            "The list holds up to {max_gradients} gradients, and this would make {tokens}.",
+            max_gradients=MAX_GRADIENTS,
+            tokens=len(tokens),
+        )
     return [Gradient(token.strip(), parse_number(token)) for token in tokens]
 
 
@@ -113,5 +117,5 @@ def read_scale(token: str) -> TypedScale:
     """
     value = parse_number(token)
     if not (math.isfinite(value) and value > 0):
-        raise InputError(f"A loss scale must be a finite number above 0: {quoted(token)} is not.")
+        raise InputError("A loss scale must be a finite number above 0: {token} is not.", token=quoted(token))
     return TypedScale(token.strip(), exact_scale(value))

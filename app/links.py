@@ -10,9 +10,13 @@ import re
 from typing import Any
 from urllib.parse import parse_qsl
 
+from lossscale_app.catalogues import LANGUAGES
 from lossscale_app.datasets import DATASETS, LOSING
 from lossscale_app.gradients import LOG2_SCALES, MAX_GRADIENTS, read_gradients, read_scale
-from lossscale_app.presets import BEGINNING, PRESETS
+from lossscale_app.orders import EXAMPLES, MISPLACED
+from lossscale_app.presets import BEGINNING
+from lossscale_app.scenarios import scenario_params
+from lossscale_app.settings import DEFAULT_POLICY, read_policy, read_run
 from lossscale_core import FORMATS, InputError, parse_number
 
 _LONGEST_LINK = 4000
@@ -30,11 +34,10 @@ class LinkKey:
         meaning: what it sets.
         values: what it takes, for people.
         default: the value that is left out of a link.
-        kind: how a value is read: `choice`, `integer`, `gradients`, `scale` or `names`.
+        kind: how a value is read: `choice`, `integer`, `gradients`, `scale`, `names`, `policy` or `run`.
         choices: the values of a `choice`, the names of `names`.
         bounds: the bounds of an `integer`.
-        param: the explorer's param it sets; None for a view that is yet to come.
-        later: the values of a `choice` that are accepted and set nothing yet.
+        param: the explorer's param it sets; None where it sets none.
     """
 
     name: str
@@ -45,14 +48,11 @@ class LinkKey:
     choices: tuple[str, ...] = ()
     bounds: tuple[int, int] = (0, 0)
     param: str | None = None
-    later: tuple[str, ...] = ()
 
 
-def _choice(
-    name: str, meaning: str, choices: Iterable[str], default: str, param: str | None = None, later: tuple[str, ...] = ()
-) -> LinkKey:
-    listed = (*choices, *later)
-    return LinkKey(name, meaning, " ".join(listed), default, "choice", listed, param=param, later=later)
+def _choice(name: str, meaning: str, choices: Iterable[str], default: str, param: str | None = None) -> LinkKey:
+    listed = tuple(choices)
+    return LinkKey(name, meaning, " ".join(listed), default, "choice", listed, param=param)
 
 
 def _integer(name: str, meaning: str, bounds: tuple[int, int], default: int, param: str) -> LinkKey:
@@ -74,12 +74,20 @@ CONTROLS = (
     "numbers",
     "view",
     "data",
+    "run",
+    "scaler",
+    "policies",
+    "autocast",
+    "steps",
+    "example",
+    "blocks",
 )
 
 #: The views there are.
-VIEWS = ("window", "distribution")
+VIEWS = ("window", "distribution", "training", "order")
 
-_SCENARIOS = (
+#: Scenarios by the names that links have for them.
+SCENARIO_NAMES = (
     *("window", "tie", "late", "half", "inf", "none", "below1", "bf16", "fp8", "clip", "accum", "dyn", "coarse"),
     *("swamp", "outlier", "same", "mean", "nan", "autocast"),
 )
@@ -87,7 +95,7 @@ _SCENARIOS = (
 #: The vocabulary, in the order in which a link is written.
 KEYS = (
     _choice("v", "version", ("1",), "1"),
-    _choice("s", "scenario: sets everything below, later keys override", ("", *_SCENARIOS), ""),
+    _choice("s", "scenario: sets everything below, later keys override", ("", *SCENARIO_NAMES), "", "scenario"),
     LinkKey(
         "g",
         "gradients",
@@ -106,21 +114,48 @@ KEYS = (
         param="typed_scale",
     ),
     _choice("f", "storage format", FORMATS, BEGINNING.format, "format"),
-    _choice("u", "unscale in", ("fp32", "fp16"), "fp32"),
-    _choice("at", "where the factor is applied", ("loss", "late"), "loss"),
+    _choice("u", "unscale in", ("fp32", "fp16", "never"), "fp32", "unscale"),
+    _choice("at", "where the factor is applied", ("loss", "late"), "loss", "at"),
     _integer("j", "which gradient's journey is shown, from 1", (1, MAX_GRADIENTS), 1, "selected"),
-    _choice("view", "which view", VIEWS, "window", "view", later=("training", "order")),
+    _choice("view", "which view", VIEWS, "window", "view"),
     _choice("d", "distribution that is shown", (dataset.id for dataset in DATASETS), DATASETS[0].id, "data"),
     _choice("l", "percent of the gradients that may be lost", LOSING, "0", "losing"),
-    _choice("m", "mode", ("play", "predict", "present"), "play"),
+    _choice("ex", "step that the order view takes", EXAMPLES, "same", "example"),
+    LinkKey(
+        "o",
+        "what else the order view does in a wrong way",
+        f"comma list of: {' '.join(MISPLACED)}",
+        "",
+        "names",
+        tuple(MISPLACED),
+        param="misplaced",
+    ),
+    LinkKey(
+        "p",
+        "loss scaler of the training view",
+        "a preset of `lossscale scaler`, then `,field.value` for each field that differs",
+        DEFAULT_POLICY,
+        "policy",
+        param="policy",
+    ),
+    LinkKey(
+        "r",
+        "settings of the training run",
+        "comma list of `field.value`, such as `seed.1,positions.4096`",
+        "",
+        "run",
+        param="run",
+    ),
+    _choice("m", "mode", ("play", "predict", "present"), "play", "mode"),
     _choice("e", "embed (no chrome)", ("0", "1"), "0", "embed"),
     LinkKey("hide", "controls not shown", f"comma list of: {' '.join(CONTROLS)}", "", "names", CONTROLS, param="hide"),
     _choice("th", "theme", ("auto", "light", "dark", "projector"), "auto", "theme"),
-    _choice("lang", "language", ("en", "pl"), "en"),
+    _choice("lang", "language; the browser's if it is not given", ("", *LANGUAGES), "", "language"),
 )
 
 #: The explorer's params that a link sets, and what they are when it does not.
 DEFAULTS: dict[str, Any] = {
+    "scenario": "",
     "gradients": list(BEGINNING.tokens),
     "log2_scale": BEGINNING.log2_scale,
     "typed_scale": "",
@@ -129,7 +164,15 @@ DEFAULTS: dict[str, Any] = {
     "view": "window",
     "data": DATASETS[0].id,
     "losing": "0",
+    "unscale": "fp32",
+    "at": "loss",
+    "example": "same",
+    "misplaced": [],
+    "policy": DEFAULT_POLICY,
+    "run": "",
+    "mode": "play",
     "theme": "auto",
+    "language": "",
     "embed": False,
     "hide": [],
 }
@@ -182,7 +225,7 @@ def read_link(link: str | Iterable[tuple[str, str]]) -> Link:
 
 
 def write_link(params: Mapping[str, Any]) -> str:
-    """Write a state as a link: only what differs from the default, in the vocabulary's order.
+    """Write a state as a link: only what differs from the scenario, or else the default, in the vocabulary's order.
 
     Args:
         params: params of the explorer by name; those left out have their default.
@@ -190,30 +233,28 @@ def write_link(params: Mapping[str, Any]) -> str:
     Returns:
         The query string, with its `?`.
     """
+    beginning = {**DEFAULTS, **_scenario_params(params.get("scenario", "")), "scenario": ""}
     parts = ["v=1"]
     for key in KEYS:
         if key.param in params:
             value = _written(key, params[key.param])
-            if value != key.default:
+            if value != _written(key, beginning[key.param]):
                 parts.append(f"{key.name}={value}")
     return "?" + "&".join(parts)
 
 
 def _scenario_params(name: str) -> dict[str, Any]:
-    """The params of a scenario; those that are yet to come set nothing."""
+    """The params of a scenario."""
     if name not in _KEY["s"].choices:
         raise InputError("no such scenario")
-    preset = next((preset for preset in PRESETS if preset.id == name), None)
-    if preset is None:
-        return {}
-    return {"gradients": list(preset.tokens), "log2_scale": preset.log2_scale, "format": preset.format}
+    return {"scenario": name, **scenario_params(name)} if name else {}
 
 
 def _read(key: LinkKey, value: str) -> dict[str, Any]:
     """The params that a value of a key sets."""
     if key.kind == "choice" and value not in key.choices:
         raise InputError("not one of the choices")
-    if key.param is None or value in key.later:
+    if key.param is None:
         return {}
     match key.kind:
         case "integer":
@@ -229,6 +270,8 @@ def _read(key: LinkKey, value: str) -> dict[str, Any]:
             if not set(names) <= set(key.choices):
                 raise InputError("no such control")
             return {key.param: sorted(set(names), key=key.choices.index)}
+        case "policy" | "run":
+            (read_policy if key.kind == "policy" else read_run)(value)
     return {key.param: value == "1" if key.name == "e" else value}
 
 

@@ -255,11 +255,11 @@ def _special_track(value: float) -> dict[str, Any]:
 
 
 def _texts(values: Iterable[float | Fraction]) -> list[str]:
-    return [_text(value) for value in values]
+    return [long_text(value) for value in values]
 
 
 @lru_cache(maxsize=1 << 16)
-def _text(value: float | Fraction) -> str:
+def long_text(value: float | Fraction) -> str:
     """A number as a power of two and in decimal where both tell something: `2^-26 ≈1.490e-8`, else once: `8`."""
     power = power_text(value)
     if power is not None and number_text(value) == power:

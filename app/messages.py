@@ -2,6 +2,11 @@
 depends on a number `n` has a form for each plural category of the language.
 """
 
+from lossscale_app.lesson_messages import LESSON_MESSAGES
+from lossscale_app.order_messages import ORDER_MESSAGES
+from lossscale_app.scenario_messages import SCENARIO_MESSAGES
+from lossscale_app.training_messages import TRAINING_MESSAGES
+
 Message = str | dict[str, str]
 
 ENGLISH: dict[str, Message] = {
@@ -128,6 +133,7 @@ ENGLISH: dict[str, Message] = {
     "tryTitle": "Try it",
     "try-window": "Find a scale that saves both",
     "try-tie": "Three near 2⁻²⁵: which becomes 0?",
+    "try-inf": "What is 8 × 2¹³ in FP16?",
     "try-coarse": "Nonzero means correct?",
     "try-below1": "Must S exceed 1?",
     "try-none": "Save both at once?",
@@ -150,6 +156,7 @@ ENGLISH: dict[str, Message] = {
     "exportAsking": "Writing down all digits …",
     "exportNothing": "There is nothing to save yet.",
     "exportNeedsLive": "All digits of these numbers are Python’s to write: CSV and JSON need the live app.",
+    "answerLost": "The server is not reachable: there is no answer.",
     "exportNeedsServer": "All digits of these numbers are the server’s to write, and it is gone.",
     "exportNoPicture": "This browser cannot paint the picture; the SVG holds the same.",
     "pictureOfList": "{format}, {scale}: {window}",
@@ -170,8 +177,10 @@ ENGLISH: dict[str, Message] = {
     "offline": "The server is gone. What is on this page keeps working; typing new numbers needs it back.",
     "needsServer": "New numbers are read by the server, and it is gone; what was typed stays here until it is back.",
     "viewLegend": "View",
-    "view-window": "A few gradients",
-    "view-distribution": "A whole model",
+    "view-window": "Gradients",
+    "view-distribution": "Whole model",
+    "view-training": "Training",
+    "view-order": "One step",
     "curveTitle": "How much survives at each scale?",
     "histogramTitle": "Where do the gradients lie, and what does {format} hold of them?",
     "histogramAxis": "|g| before scaling (log₂)",
@@ -259,3 +268,8 @@ ENGLISH: dict[str, Message] = {
         " no saturation; a list of gradients stands in for a network."
     ),
 }
+
+ENGLISH |= TRAINING_MESSAGES
+ENGLISH |= ORDER_MESSAGES
+ENGLISH |= SCENARIO_MESSAGES
+ENGLISH |= LESSON_MESSAGES

@@ -2,36 +2,17 @@
 
 import argparse
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 import json
 import re
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+from lossscale_app.training_messages import TRAINING_MESSAGES
 from lossscale_core import SCALER_PRESETS, Action, InputError, ScalerPolicy, decimal_text, parse_number, power_text
 from lossscale_core.errors import quoted
 
-#: What each field of a policy means, in a line of help.
-_HELP = {
-    "init_scale": "the first scale",
-    "growth_factor": "what the scale is multiplied by when it grows",
-    "backoff_factor": "what it is multiplied by when it backs off",
-    "growth_interval": "finite steps in a row after which it grows",
-    "growth_delay": "finite steps more that this takes after the start and after an overflow",
-    "growth_compare": "grow when the finite steps equal the interval, or also beyond it",
-    "hysteresis": "overflows until the scale backs off",
-    "hysteresis_refill": "when these are counted anew: at a growth, at every finite step, or at a backoff too",
-    "min_scale": "the floor",
-    "max_scale": "the ceiling",
-    "at_min": "at the lowest scale stay, raise an error there, or raise one before stop-scale is reached",
-    "stop_scale": "the scale that raise_if_would_reach does not let it reach",
-    "grow_to_inf": "hold the scale, or allow it to become infinite, where growth exceeds the type",
-    "dtype": "what the scale is stored in",
-    "factor_dtype": "what the factors are rounded to, and multiplied in",
-    "lag": "steps by which a new scale is used late",
-    "tolerance": "share of overflows since the last change from which on the scale backs off",
-    "dynamic": "whether the scale moves at all",
-}
+_FIELDS = frozenset(field.name for field in fields(ScalerPolicy))
 
 #: The columns of the table that hold words.
 _WORDS = (1, 2)
@@ -47,10 +28,10 @@ def add_policy_options(parser: argparse._ActionsContainer) -> None:
         option = f"--{name.replace('_', '-')}"
         if kind is bool:
             action = argparse.BooleanOptionalAction
-            parser.add_argument(option, action=action, default=argparse.SUPPRESS, help=_HELP[name])
+            parser.add_argument(option, action=action, default=argparse.SUPPRESS, help=_help(name))
         else:
             reader, metavar = _reading(kind)
-            parser.add_argument(option, type=reader, metavar=metavar, default=argparse.SUPPRESS, help=_HELP[name])
+            parser.add_argument(option, type=reader, metavar=metavar, default=argparse.SUPPRESS, help=_help(name))
 
 
 def scaler_policy(options: argparse.Namespace) -> ScalerPolicy:
@@ -67,8 +48,12 @@ def scaler_policy(options: argparse.Namespace) -> ScalerPolicy:
     """
     preset = SCALER_PRESETS.get(options.preset)
     if preset is None:
-        raise InputError(f"{quoted(options.preset)} is no scaler that is known; known are {', '.join(SCALER_PRESETS)}.")
-    return replace(preset, **{name: value for name, value in vars(options).items() if name in _HELP})
+        raise InputError(
+            "{preset} is no scaler that is known; known are {scaler_presets}.",
+            preset=quoted(options.preset),
+            scaler_presets=", ".join(SCALER_PRESETS),
+        )
+    return replace(preset, **{name: value for name, value in vars(options).items() if name in _FIELDS})
 
 
 def scaler_json(policy: ScalerPolicy, pattern: str) -> str:
@@ -113,6 +98,11 @@ def scaler_text(policy: ScalerPolicy, pattern: str) -> str:
     if trace.actions[-1:] == (Action.RAISE,):
         lines.append(f"Training ends with an error in step {len(rows)} of {len(pattern)}.")
     return "\n".join(lines)
+
+
+def _help(name: str) -> str:
+    """What a field means, as the page says it."""
+    return str(TRAINING_MESSAGES[f"field-{name}"])
 
 
 def _reading(kind: Any) -> tuple[Callable[[str], Any], str]:

@@ -5,9 +5,9 @@ import { change, html } from "./dom.js";
 // Native radio buttons, drawn as one strip.
 export class Choice {
   constructor(name, legend, options, choose) {
-    this.inputs = options.map(({ value, label, description }) => {
+    this.inputs = options.map(({ value, label, description, lang = null }) => {
       const input = html("input", { type: "radio", name: `lse-${name}`, value, onchange: () => choose(value) });
-      return { value, input, label: html("label", { title: description ?? null }, input, html("span", {}, label)) };
+      return { value, input, label: html("label", { title: description ?? null }, input, html("span", { lang }, label)) };
     });
     this.element = html("fieldset", { class: `choice ${name}` }, html("legend", { class: "unseen" }, legend), ...this.inputs.map(({ label }) => label));
   }

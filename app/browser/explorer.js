@@ -13,17 +13,20 @@ export function render({ model, el }) {
   const ground = document.querySelector("[data-lossscale-page]");
   const setup = JSON.parse(model.setup);
   const rows = JSON.parse(model.rows);
-  const words = new Words(setup.messages, setup.language);
+  const words = new Words(setup.languages, model.language);
   const lookups = new Lookups(JSON.parse(model.tracks), setup.formats, setup.scaleTexts);
   const codec = new LinkCodec(setup.linkKeys, lookups, setup, rows.scale);
   const given = {
     gradients: rows.gradients, scale: rows.scale, k: model.log2_scale, format: model.format, selected: model.selected,
-    view: model.view, data: model.data, losing: model.losing, theme: model.theme, embed: model.embed, hide: model.hide,
+    view: model.view, data: model.data, losing: model.losing,
+    unscale: model.unscale, at: model.at, example: model.example, misplaced: model.misplaced, policy: model.policy, run: model.run,
+    scenario: model.scenario, mode: model.mode, language: model.language, theme: model.theme, embed: model.embed, hide: model.hide,
   };
   const here = ground ? linkHere(model.saved) : null;
   const link = here ? codec.read(here) : { state: given, ignored: model.ignored, unread: [] };
   // A server that was started with a file shows it, unless a link asks for something else.
   if (setup.opened && !new URLSearchParams((here ?? location.search).replace(/^[?#]/, "")).has("d")) link.state = { ...link.state, data: "file" };
+  words.turnTo(link.state.language);
   const store = new Store(model, lookups, words, link.state, setup.live, new Distributions(setup));
   const page = new Page(store, setup, codec, ground !== null);
   page.mount(ground ?? el);
@@ -38,12 +41,14 @@ function linkHere(saved) {
 }
 
 function listen(model, store, page) {
-  for (const name of ["gradients", "typed_scale", "log2_scale", "format", "selected", "view", "data", "losing", "theme", "rows", "tracks"]) {
+  for (const name of ["gradients", "typed_scale", "log2_scale", "format", "selected", "view", "data", "losing",
+    "unscale", "at", "example", "misplaced", "policy", "run", "scenario", "mode", "theme", "language", "rows", "tracks"]) {
     model.on(name, () => queueMicrotask(() => store.arrived()));
   }
   model.on("msg:custom", (message) => {
     if ("qr" in message) page.share.draw(message.qr);
     else if ("progress" in message) store.progressed(message);
+    else if ("training" in message) store.trained(message);
     else store.answered(message);
   });
   model.document?.on_event?.("connection_lost", () => page.offline());

@@ -1,10 +1,7 @@
 // Saving what is shown: the numbers as CSV and JSON, the charts as SVG and PNG, and NumPy that gives the numbers again.
 
-import { countsCsv, countsJson } from "./countfiles.js";
 import { change, html, write } from "./dom.js";
-import { countSnippet, datasetSource, fileSource, listSnippet } from "./numpy.js";
 import { painted, standalone } from "./snapshot.js";
-import { scaleEquation } from "./words.js";
 
 // Pixels of a PNG to one of the page's, characters that a text box takes without a pause, and how long a browser
 // may take to fetch what it saves, in milliseconds.
@@ -17,20 +14,17 @@ const KINDS = {
 
 export class Exports {
   constructor(store, copier, told) {
-    const { words, model } = store;
-    Object.assign(this, { store, told, waiting: new Map() });
+    const { words } = store;
+    Object.assign(this, { store, told });
     const buttons = Object.keys(KINDS).map((kind) => html("button", { type: "button", onclick: () => this.save(kind) }, kind));
     this.text = html("textarea", { class: "share-export", readonly: true, rows: 6, wrap: "off", "aria-label": words.say("exportText"), spellcheck: "false" });
     this.result = html("div", { class: "share-result", "data-hidden": true }, this.text, copier(this.text));
     this.element = html("div", { role: "group", "aria-labelledby": "lse-export-title" },
       html("p", { class: "share-label", id: "lse-export-title" }, words.say("exportTitle")),
       html("div", { class: "share-row share-kinds" }, ...buttons), this.result);
-    model.on("msg:custom", (message) => this.answered(message));
-    model.document?.on_event?.("connection_lost", () => this.lost());
   }
 
   clear() {
-    this.waiting.clear();
     this.show("");
   }
 
@@ -59,14 +53,7 @@ export class Exports {
 
   // The text or the image of a kind; null once it has been said why there is none.
   content(kind) {
-    const { state } = this.store;
-    if (kind === "SVG" || kind === "PNG") return this.picture(kind);
-    if (state.view === "window") return kind === "NumPy" ? this.listNumpy() : this.listFile(kind);
-    const data = this.store.page.distribution.current();
-    if (!data) return this.nothing();
-    if (kind === "CSV") return countsCsv(data, state.format);
-    if (kind === "JSON") return countsJson(data, this.store.page.link());
-    return countSnippet(data.name === undefined ? datasetSource(data.id) : fileSource(data.name), state.k, this.format());
+    return kind === "SVG" || kind === "PNG" ? this.picture(kind) : this.store.page.shown.content(kind, this);
   }
 
   nothing() {
@@ -81,71 +68,36 @@ export class Exports {
 
   // Without its ending: the view, the scale and the format.
   stem() {
-    const { state, page } = this.store;
-    const isList = state.view === "window";
-    const what = isList ? "window" : `distribution-${page.distribution.of ?? state.data}`;
-    return `loss-scaling-${what}-${isList && state.scale ? `s${state.scale.link}` : `k${state.k}`}-${state.format}`;
+    return `loss-scaling-${this.store.page.shown.stem()}`;
   }
 
-  // The numbers of a list
-
-  listNumpy() {
-    const { state, lookups } = this.store;
-    return listSnippet(state, (gradient) => lookups.track(gradient), this.format());
-  }
-
-  // The page's own tables hold texts for people; all digits are Python's to write.
-  async listFile(kind) {
-    const { words, model, online, page } = this.store;
-    if (!online) return void this.tell(words.say(model.saved ? "exportNeedsLive" : "exportNeedsServer"));
-    this.tell(words.say("exportAsking"));
-    const { problem, csv, json } = await this.ask(page.link());
-    if (problem) return void this.tell(problem);
-    return kind === "CSV" ? csv : json;
-  }
-
-  ask(link) {
-    const { store } = this;
-    store.asked += 1;
-    store.model.send_msg({ ask: store.asked, "export": link });
-    return new Promise((done) => { this.waiting.set(store.asked, done); });
-  }
-
-  answered(message) {
-    this.waiting.get(message.answer)?.(message);
-    this.waiting.delete(message.answer);
-  }
-
-  lost() {
-    for (const done of this.waiting.values()) done({ problem: this.store.words.say("exportNeedsServer") });
-    this.waiting.clear();
+  ask(message) {
+    return new Promise((done) => { this.store.question(message, { done }); });
   }
 
   // The charts
 
   async picture(kind) {
-    const charts = this.charts();
-    if (!charts.length) return this.nothing();
-    const picture = standalone(this.title(), this.store.page.spoken(), charts, this.stem().replaceAll(".", "_"));
+    const picture = this.drawn();
+    if (!picture) return this.nothing();
     if (kind === "SVG") return picture.text;
     return await painted(picture, SHARPNESS).catch(() => null) ?? void this.tell(this.store.words.say("exportNoPicture"));
   }
 
+  // The charts as one picture; null where there are none.
+  drawn() {
+    const charts = this.charts();
+    return charts.length ? standalone(this.title(), this.store.page.spoken(), charts, this.stem().replaceAll(".", "_")) : null;
+  }
+
   charts() {
-    const { page } = this.store;
-    const shown = page.inDistribution ? [page.distribution.curve, page.distribution.histogram] : [page.windowChart, page.landing];
-    return shown.map(({ element }) => ({ element, title: element.closest(".card").querySelector("h2").textContent }))
+    return this.store.page.shown.charts().map(({ element }) => ({ element, title: element.closest(".card").querySelector("h2").textContent }))
       .filter(({ element }) => element.clientWidth > 0);
   }
 
   title() {
-    const { state, lookups, words, page } = this.store;
-    const { curve, data, of } = page.distribution;
-    const values = { format: this.format().label, scale: scaleEquation(page.inDistribution ? { ...state, scale: null } : state, lookups, words) };
-    const windowOf = (chart) => chart.caption.firstChild.textContent;
-    return page.inDistribution
-      ? words.say("pictureOfData", { ...values, data: data.name(of), window: windowOf(curve) })
-      : words.say("pictureOfList", { ...values, window: windowOf(page.windowChart) });
+    const { shown } = this.store.page;
+    return shown.pictureTitle({ format: this.format().label, scale: shown.scaleText() });
   }
 }
 

@@ -9,8 +9,12 @@ const PACE = 200;
 
 export class Frame {
   constructor(page, framed) {
-    const { words } = page.store;
     Object.assign(this, { page, framed, layout: "roomy" });
+    this.build();
+  }
+
+  build() {
+    const { words } = this.page.store;
     const step = (by, key) => html("button", { type: "button", class: "stepper", "aria-label": words.say(key), onclick: () => this.step(by) }, by < 0 ? "−" : "+");
     this.value = html("span", { class: "stepper-value", "aria-hidden": "true" });
     this.full = html("a", { class: "open-full", target: "_blank", rel: "noopener" }, words.say("openFull"));
@@ -23,17 +27,27 @@ export class Frame {
 
   mount() {
     const { element } = this.page;
-    if (this.embedded) {
-      element.append(this.strip);
-      if (!this.page.isPage) return;
-      element.append(this.page.list.problem);
+    this.place();
+    if (this.embedded && this.page.isPage) {
       addEventListener("resize", () => this.page.draw());
       addEventListener("keydown", (event) => { if (event.key === "Escape") document.activeElement?.blur(); });
     }
-    if (!this.framed) return;
+    if (!this.framed || (this.embedded && !this.page.isPage)) return;
     addEventListener("message", (event) => this.told(event));
     new ResizeObserver(() => this.tellHeight()).observe(element);
     this.tell("ready", { version: 1 });
+  }
+
+  place() {
+    if (!this.embedded) return;
+    this.page.element.append(this.strip);
+    if (this.page.isPage) this.page.element.append(this.page.window.list.problem);
+  }
+
+  translate() {
+    this.build();
+    this.place();
+    if (this.framed) new ResizeObserver(() => this.tellHeight()).observe(this.page.element);
   }
 
   step(by) {

@@ -4,18 +4,19 @@ const POWER = /^(-?)2\^(-?\d+)$/, LINK_POWER = /^(-?)p(-?\d+)$/, PLAIN = /^[0-9A
 
 export class LinkCodec {
   // `scale` is the typed scale the page came with, whose tables are here.
-  constructor(keys, lookups, { presets, beginning }, scale) {
-    Object.assign(this, { keys, lookups, presets, scale });
-    const plain = Object.fromEntries(keys.filter(({ param }) => PLAIN_CHOICES.includes(param)).map((key) => [key.param, key.default]));
-    this.defaults = { ...begin(beginning), ...plain, selected: 0, embed: false, hide: [] };
+  constructor(keys, lookups, { presets, beginning, scenes }, scale) {
+    Object.assign(this, { keys, lookups, presets, scenes, scale });
+    const plain = Object.fromEntries(keys.filter(({ param }) => [...PLAIN_CHOICES, "policy", "run"].includes(param)).map((key) => [key.param, key.default]));
+    this.defaults = { ...begin(beginning), ...plain, scenario: "", selected: 0, misplaced: [], embed: false, hide: [] };
   }
 
   write(state) {
+    const beginning = { ...this.defaults, ...this.scenario(state.scenario), scenario: "" };
     const parts = ["v=1"];
     for (const key of this.keys) {
       if (!(key.param in WRITERS)) continue;
       const value = WRITERS[key.param](state, this, key);
-      if (value !== key.default) parts.push(`${key.name}=${value}`);
+      if (value !== WRITERS[key.param](beginning, this, key)) parts.push(`${key.name}=${value}`);
     }
     return `?${parts.join("&")}`;
   }
@@ -44,7 +45,6 @@ export class LinkCodec {
   value(key, value) {
     if (key.kind === "choice" && !key.choices.includes(value)) return null;
     if (key.name === "s") return this.scenario(value);
-    if (key.later.includes(value)) return {};
     if (PLAIN_CHOICES.includes(key.param)) return { [key.param]: value };
     switch (key.param) {
       case "gradients": return this.gradients(value);
@@ -56,18 +56,20 @@ export class LinkCodec {
         if (!/^-?\d{1,3}$/.test(value) || value < key.bounds[0] || value > key.bounds[1]) return null;
         return key.param === "selected" ? { selected: value - 1 } : { k: Number(value), scale: null };
       }
-      case "hide": {
+      case "hide": case "misplaced": {
         const names = value.split(",").filter(Boolean);
-        return names.every((name) => key.choices.includes(name)) ? { hide: key.choices.filter((name) => names.includes(name)) } : null;
+        return names.every((name) => key.choices.includes(name)) ? { [key.param]: key.choices.filter((name) => names.includes(name)) } : null;
       }
+      case "policy": case "run": return SETTINGS.test(value) ? { [key.param]: value } : null;
       case "embed": return { embed: value === "1" };
       default: return {};
     }
   }
 
   scenario(name) {
-    const preset = this.presets.find(({ id }) => id === name);
-    return preset ? begin(preset) : {};
+    if (!name) return {};
+    if (name in this.scenes) return { scenario: name, ...scene(this.scenes[name]) };
+    return { scenario: name, ...begin(this.presets.find(({ id }) => id === name)) };
   }
 
   gradients(value) {
@@ -87,13 +89,23 @@ export class LinkCodec {
 
 const begin = ({ gradients, k, format }) => ({ gradients, k, format, scale: null });
 
+const scene = ({ log2_scale: k, ...params }) => ({
+  k, scale: null, ...Object.fromEntries(Object.entries(params).filter(([name]) => SCENE_PARAMS.includes(name))),
+});
+
 export const MOST_GRADIENTS = 12;
 export const LONGEST_LINK = 4000;
 
 const DEFAULT_GRADIENTS = "p-26,p3";
 
 // Choices that are in the state under the name of their param. A file of the reader's own has no name for others.
-const PLAIN_CHOICES = ["format", "view", "data", "losing", "theme"];
+const PLAIN_CHOICES = ["format", "view", "data", "losing", "unscale", "at", "example", "mode", "theme", "language"];
+
+// What a scenario of the training or the order view sets.
+const SCENE_PARAMS = ["format", "view", "unscale", "at", "example", "misplaced", "policy", "run"];
+
+// A scaler or the settings of a run: what is in them is Python's to read.
+const SETTINGS = /^[0-9A-Za-z._,-]*$/;
 
 const sameValue = (a, b) => a.key === b.key && a.octave === b.octave && a.negative === b.negative;
 
@@ -108,7 +120,11 @@ const WRITERS = {
   log2_scale: (state) => String(state.k),
   typed_scale: (state) => (state.scale ? state.scale.link : ""),
   selected: (state) => String(state.selected + 1),
+  scenario: (state) => state.scenario,
   embed: (state) => (state.embed ? "1" : "0"),
   hide: (state) => state.hide.join(),
+  misplaced: (state) => state.misplaced.join(),
+  policy: (state) => state.policy,
+  run: (state) => state.run,
   ...Object.fromEntries(PLAIN_CHOICES.map((name) => [name, (state, codec, key) => (key.choices.includes(state[name]) ? state[name] : key.default)])),
 };

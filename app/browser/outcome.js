@@ -18,6 +18,8 @@ export class OutcomeCard {
     const { title, lines, mood } = outcomeText(state, lookups, words, pretty);
     change(this.element, { "data-mood": mood });
     write(this.title, title);
+    // Why would give away the window that is to be found.
+    if (this.store.lessons.hidesWindow(state)) lines.length = 0;
     while (this.lines.children.length > lines.length) this.lines.lastChild.remove();
     while (this.lines.children.length < lines.length) this.lines.append(html("p"));
     lines.forEach((line, index) => write(this.lines.children[index], line));

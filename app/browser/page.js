@@ -1,37 +1,44 @@
 // The page: builds the views once and keeps them in step with the store.
 
-import { Choice, TryList } from "./choices.js";
+import { Choice } from "./choices.js";
+import { DisplayMenu } from "./displaymenu.js";
 import { change, html, write } from "./dom.js";
 import { DistributionView } from "./distributionview.js";
 import { Frame } from "./frame.js";
-import { GradientList } from "./gradientlist.js";
-import { Journey } from "./journey.js";
-import { LandingChart } from "./landingchart.js";
-import { OutcomeCard, outcomeText, spokenOutcome } from "./outcome.js";
-import { Share } from "./share.js";
+import { LessonBar } from "./lessonbar.js";
+import { LessonCard } from "./lessoncard.js";
+import { Lessons } from "./lessons.js";
 import { useFontOf } from "./measure.js";
-import { NumbersTable } from "./table.js";
+import { OrderView } from "./orderview.js";
+import { PrintSheet } from "./printsheet.js";
+import { Share } from "./share.js";
 import { Timeline } from "./timeline.js";
-import { WindowChart } from "./windowchart.js";
-import { pretty, scaleEquation } from "./words.js";
+import { TrainingView } from "./trainingview.js";
+import { WindowView } from "./windowview.js";
 
 const QUIET = 600;
 
 // What a change of asks for new drawings; the scale alone does not.
-const REDRAWN = ["gradients", "format", "scale", "view", "data", "losing"];
+const REDRAWN = ["gradients", "format", "scale", "view", "data", "losing", "unscale", "at", "example", "misplaced", "policy", "run", "scenario", "mode"];
 
 // A notice stays a notice: so many parts of a bad link, and so much of each.
 const MOST_NAMED = 6, LONGEST_NAMED = 80;
+
+// What a reader has typed and not yet sent, by its id; and the most powers of two in the window of a challenge.
+const TYPED = ".field[id], input[type=checkbox][id]", MOST_DARED = 5;
+
+const VIEWS = { window: WindowView, distribution: DistributionView, training: TrainingView, order: OrderView };
 
 export class Page {
   constructor(store, setup, codec, isPage) {
     Object.assign(this, { store, setup, codec, isPage });
     store.page = this;
+    this.views = new Map();
+    store.lessons = new Lessons(setup);
     const framed = window.parent !== window;
     this.timeline = new Timeline((state) => codec.write(state), (state) => store.restore(state), { owned: isPage && !framed, hash: store.model.saved });
     this.build();
     this.frame = new Frame(this, framed);
-    this.element.addEventListener("keydown", (event) => this.key(event));
   }
 
   build() {
@@ -40,65 +47,124 @@ export class Page {
     this.formats = new Choice("format", words.say("formatLegend"),
       Object.entries(setup.formats).map(([value, { label }]) => ({ value, label, description: words.say(`format-${value}`) })),
       (format) => store.act({ format }));
-    this.theme = new Choice("theme", words.say("themeLegend"),
-      ["auto", "light", "dark"].map((value) => ({ value, label: words.say(`theme-${value}`) })), (theme) => store.act({ theme }));
+    this.menu = new DisplayMenu(store, setup.languages);
+    this.lesson = new LessonCard(store, this);
+    this.lessonBar = new LessonBar(store, this, setup);
+    this.sheet = new PrintSheet(store);
     this.view = new Choice("view", words.say("viewLegend"),
-      ["window", "distribution"].map((value) => ({ value, label: words.say(`view-${value}`) })), (view) => store.act({ view }));
-    this.distribution = new DistributionView(store, setup.losing);
+      Object.keys(VIEWS).map((value) => ({ value, label: words.say(`view-${value}`) })), (view) => store.act({ view }));
     this.share = new Share(store, setup);
-    this.windowChart = new WindowChart(store);
-    this.list = new GradientList(store);
-    this.windowChart.labels.replaceWith(this.list.rows);
-    this.landing = new LandingChart(store);
-    this.outcome = new OutcomeCard(store);
-    this.journey = new Journey(store);
-    this.table = new NumbersTable(store);
-    this.tries = new TryList(store, setup.presets);
     this.live = html("p", { class: "unseen", role: "status" });
     this.notice = html("p", { class: "notice", role: "status" });
-    this.landingTitle = html("h2", {});
     this.element = this.layOut();
+    this.element.addEventListener("keydown", (event) => this.key(event));
+    // Before the slider, which has another use for the keys of a presenter's remote.
+    this.element.addEventListener("keydown", (event) => this.lectureKey(event), { capture: true });
   }
 
   layOut() {
     const { words } = this.store;
     const heading = html("p", { class: "heading" }, html("strong", {}, words.say("title")), " ", html("span", {}, words.say("subtitle")));
-    const reset = html("button", { type: "button", class: "reset", onclick: () => this.store.begin(this.setup.beginning) }, words.say("reset"));
-    const windowCard = html("section", { class: "card window", "aria-labelledby": "lse-window-title" },
-      html("h2", { id: "lse-window-title" }, words.say("windowTitle")), this.windowChart.element, this.list.forms);
-    const landingCard = html("section", { class: "card landing-card" }, this.landingTitle, this.landing.element);
-    this.controls = {
-      format: this.formats.element, theme: this.theme.element, reset, share: this.share.button, gradients: this.list.addForm,
-      scale: this.list.scaleForm, outcome: this.outcome.element, landing: landingCard, journey: this.journey.element,
-      try: this.tries.element, numbers: this.table.element, view: this.view.element, data: this.distribution.data.element,
-    };
-    this.views = {
-      window: { left: [windowCard, landingCard], right: [this.outcome.element, this.journey.element, this.tries.element], below: [this.table.element] },
-      distribution: this.distribution,
-    };
+    const reset = html("button", { type: "button", class: "reset", onclick: () => this.reset() }, words.say("reset"));
+    this.hide({ format: this.formats.element, theme: this.menu.theme.element, reset, share: this.share.button, view: this.view.element });
     this.left = html("div", { class: "left" });
     this.right = html("div", { class: "right" });
     this.columns = html("div", { class: "columns" });
     return html("div", { class: "lossscale" }, html("style", {}, STYLE),
-      html("div", { class: "bar-top" }, heading, this.view.element, this.formats.element, this.theme.element, reset, this.share.button),
-      this.columns,
+      html("div", { class: "bar-top" }, heading, this.view.element, this.formats.element, this.menu.element, reset, this.share.button),
+      this.lessonBar.element, this.columns,
       html("p", { class: "leaves-out" }, words.say("leavesOut")),
       this.notice, this.live, this.share.dialog);
   }
 
   mount(ground) {
     const { state } = this.store;
-    this.themed = this.isPage ? document.documentElement : this.element;
-    change(this.element, { "data-embed": state.embed });
-    for (const [name, control] of Object.entries(this.controls)) change(control, { "data-hidden": state.hide.includes(name) });
-    ground.replaceChildren(this.element);
+    Object.assign(this, { ground, themed: this.isPage ? document.documentElement : this.element });
+    this.put();
     useFontOf(this.element);
     this.frame.mount();
     this.draw();
     this.timeline.begin(state);
     this.entitle();
     if (this.isPage) addEventListener("hashchange", () => this.hashChanged());
-    for (const chart of [this.windowChart, this.distribution.curve]) new ResizeObserver(() => this.resized()).observe(chart.element);
+  }
+
+  put() {
+    const { state, words } = this.store;
+    change(this.element, { "data-embed": state.embed, lang: this.isPage ? null : words.language });
+    if (this.isPage) change(document.documentElement, { lang: words.language });
+    this.ground.replaceChildren(this.element);
+  }
+
+  // The same page in another language; what is typed and not taken up yet stays.
+  translate() {
+    const typed = [...this.element.querySelectorAll(TYPED)].map(({ id, type, value, checked }) => ({ id, type, value, checked }));
+    const open = this.menu.element.open;
+    for (const view of this.views.values()) view.leave?.();
+    this.views.clear();
+    this.build();
+    this.put();
+    this.frame.translate();
+    this.draw();
+    for (const { id, value, checked } of typed) {
+      const box = this.element.querySelector(`#${id}`);
+      if (box) Object.assign(box, box.type === "checkbox" ? { checked } : { value });
+    }
+    this.menu.element.open = open;
+    this.menu.language.inputs.find(({ input }) => input.checked)?.input.focus({ preventScroll: true });
+    this.entitle();
+  }
+
+  // Leave out what the link asks to be left out.
+  hide(controls) {
+    const { hide } = this.store.state;
+    for (const [name, control] of Object.entries(controls)) change(control, { "data-hidden": hide.includes(name) });
+  }
+
+  // What can be changed is as in the beginning; what is looked at stays.
+  reset() {
+    const { unscale, at, misplaced, policy, run, scenario, mode } = this.codec.defaults;
+    this.store.lessons.challenge = null;
+    this.store.begin({ ...this.setup.beginning, unscale, at, misplaced, policy, run, scenario, mode });
+  }
+
+  // Scenarios
+
+  openScenario(id) {
+    const { store, codec } = this, { mode, theme, language, embed, hide } = store.state;
+    store.lessons.challenge = null;
+    if (id) store.begin({ ...codec.defaults, ...codec.scenario(id), mode, theme, language, embed, hide });
+    else store.act({ scenario: "", mode: "play" });
+  }
+
+  // Two powers of two that some scale saves, but not the one the slider is at.
+  dare() {
+    const { store } = this, { lookups } = store;
+    const random = (from, to) => from + Math.floor(Math.random() * (to - from + 1));
+    for (;;) {
+      const gradients = [`2^${random(-40, -26)}`, `2^${random(-4, 15)}`].map((token) => lookups.find(token));
+      const windows = lookups.windows(gradients, store.state.format);
+      const { empty, powerless, first, last } = windows.survive;
+      if (empty || powerless || last - first > MOST_DARED || (first <= 0 && last >= 0)) continue;
+      store.begin({ gradients, format: store.state.format, k: 0, scenario: "", mode: "play" });
+      store.lessons.dare(gradients);
+      this.draw();
+      return;
+    }
+  }
+
+  printSheet() {
+    const { store, lesson } = this, found = store.lessons.scenario(store.state);
+    const picture = this.covered ? null : this.share.exports.drawn();
+    this.sheet.fill(found, (part) => lesson.say(found, part), this.shown.given(), picture?.text ?? "");
+    this.sheet.print();
+  }
+
+  lectureKey(event) {
+    if (event.target.matches?.("input[type=text], textarea, select")) return;
+    if (!this.lesson.key(event)) return;
+    event.preventDefault();
+    event.stopPropagation();
   }
 
   resized() {
@@ -108,72 +174,90 @@ export class Page {
 
   // Of the chart that is shown.
   size() {
-    const { element } = this.inDistribution ? this.distribution.curve : this.windowChart;
+    const { element } = this.shown.chart;
     return { width: element.clientWidth, unit: parseFloat(getComputedStyle(element).fontSize) / 16 };
   }
 
-  get inDistribution() {
-    return this.store.state.view === "distribution";
+  // The view that is shown. Each is built when it is first asked for.
+  get shown() {
+    return this.viewOf(this.store.state.view);
+  }
+
+  get window() {
+    return this.viewOf("window");
+  }
+
+  get distribution() {
+    return this.viewOf("distribution");
+  }
+
+  viewOf(name) {
+    if (!this.views.has(name)) {
+      const view = new VIEWS[name](this.store, this.setup);
+      this.views.set(name, view);
+      this.hide(view.controls());
+      new ResizeObserver(() => this.resized()).observe(view.chart.element);
+    }
+    return this.views.get(name);
   }
 
   draw(keepAxis = false) {
-    const { state, words, lookups } = this.store;
-    this.arrange(state.view);
-    write(this.landingTitle, words.say("landingTitle", { format: lookups.formats[state.format].label }));
+    this.store.words.speak();
+    this.store.lessons.follow(this.store.state);
+    this.arrange();
     this.frame.fit(() => this.drawCharts(keepAxis));
   }
 
-  // Only the parts of the view that is shown are in the document.
-  arrange(view) {
-    if (this.element.dataset.view === view) return;
-    change(this.element, { "data-view": view });
-    const { left, right, below } = this.views[view];
+  // Only the parts of the view that is shown are in the document; none of them while a prediction is still to be made.
+  arrange() {
+    const { state, lessons } = this.store, covered = lessons.covers(state), going = this.lesson.going;
+    const arranged = [state.view, covered, going].join();
+    if (this.arranged === arranged && this.columns.firstChild) return;
+    this.arranged = arranged;
+    change(this.element, { "data-view": state.view });
+    change(this.element, { "data-lesson": going });
+    change(this.columns, { "data-covered": covered });
+    if (covered) return void this.columns.replaceChildren(this.lesson.element);
+    const { left, right, below } = this.shown;
     this.left.replaceChildren(...left);
-    this.right.replaceChildren(...right);
-    this.columns.replaceChildren(this.left, this.right, ...below);
+    this.right.replaceChildren(...(going ? [this.lesson.element] : []), ...right);
+    return void this.columns.replaceChildren(this.left, this.right, ...below);
   }
 
   drawCharts(keepAxis) {
-    if (this.inDistribution) this.distribution.reveal();
+    this.shown.reveal?.();
     this.drawn = this.size();
-    if (this.inDistribution) {
-      if (this.drawn.width > 0) this.distribution.draw({ ...this.drawn, layout: this.frame.layout });
-    } else if (this.drawn.width > 0) {
-      this.windowChart.draw({ ...this.drawn, layout: this.frame.layout }, keepAxis);
-      this.list.draw(this.windowChart.geometry, this.drawn.width, this.windowChart.axis.left);
-      if (!keepAxis || !this.landing.rows) this.landing.draw(this.drawn);
-    }
+    if (this.drawn.width > 0) this.shown.draw({ ...this.drawn, layout: this.frame.layout }, keepAxis);
     this.show();
   }
 
   show() {
-    const { state } = this.store;
-    if (this.inDistribution) this.distribution.show();
-    else this.showWindow();
+    const { state, words } = this.store;
+    words.speak();
+    this.shown.show(this.drawn.width > 0);
     this.view.show(state.view);
     this.formats.show(state.format);
-    this.theme.show(state.theme);
+    this.menu.show(state, words.language);
+    this.lessonBar.show();
+    this.lesson.show();
     this.frame.show(state);
     change(this.themed, { "data-theme": state.theme });
   }
 
-  showWindow() {
-    if (this.drawn.width > 0) {
-      this.windowChart.show();
-      this.landing.show();
-    }
-    this.windowChart.slider.show(this.store.state, this.spoken());
-    for (const part of [this.outcome, this.journey, this.table, this.tries]) part.show();
+  spoken() {
+    return this.covered ? "" : this.shown.spoken();
   }
 
-  spoken() {
-    const { state, lookups, words } = this.store;
-    return this.inDistribution ? this.distribution.spoken() : spokenOutcome(state, lookups, words);
+  get covered() {
+    return this.store.lessons.covers(this.store.state);
   }
 
   changed(before, kind) {
-    const { state } = this.store;
-    if (REDRAWN.some((name) => before[name] !== state[name])) this.draw(kind === "octave");
+    const { state, words } = this.store;
+    if (before.language !== state.language) {
+      words.turnTo(state.language);
+      this.translate();
+    } else if (REDRAWN.some((name) => before[name] !== state[name])) this.draw(kind === "octave");
     else {
       this.show();
       this.frame.refit();
@@ -185,15 +269,15 @@ export class Page {
 
   // The axis was held while a gradient was dragged; now it may follow.
   rested() {
+    const { lessons, state } = this.store;
+    if (lessons.hidesWindow(state) && lessons.found(state, this.window.allSurvive())) this.draw();
     this.timeline.rest(this.store.state);
     this.entitle();
     this.frame.rested();
+    this.shown.rested?.();
     if (!this.axisWaits) return;
     this.axisWaits = false;
-    const focus = this.element.getRootNode().activeElement;
-    const place = this.landing.rows.findIndex((row) => row.handle === focus);
-    this.draw();
-    if (place >= 0) this.landing.rows[place].handle.focus({ preventScroll: true });
+    this.window.keepFocus(() => this.draw(), this.element.getRootNode().activeElement);
   }
 
   noted() {
@@ -202,10 +286,10 @@ export class Page {
 
   entitle() {
     if (!this.isPage) return;
-    const { state, lookups, words } = this.store;
-    const title = this.inDistribution ? this.distribution.title() : outcomeText(state, lookups, words, pretty).title;
-    const notch = this.inDistribution ? { ...state, scale: null } : state;
-    document.title = words.say("documentTitle", { scale: scaleEquation(notch, lookups, words), outcome: title });
+    const { words, state } = this.store;
+    document.title = this.covered
+      ? words.say("documentTitleCovered", { title: words.scenario(state.scenario, "title", {}) })
+      : words.say("documentTitle", { scale: this.shown.scaleText(), outcome: this.shown.title() });
   }
 
   // The consequence, said once the hand rests.
@@ -217,11 +301,11 @@ export class Page {
   }
 
   taken(box, text) {
-    this.list.taken(box, text);
+    this.window.list.taken(box, text);
   }
 
   problem(sentence, box = null) {
-    this.list.show(sentence, box);
+    this.window.list.show(sentence, box);
   }
 
   // What was typed needs Python, and there is none.

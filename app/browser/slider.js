@@ -40,7 +40,7 @@ export class Slider {
   }
 
   place(axis, top, height) {
-    const thumb = 30;
+    const thumb = parseFloat(getComputedStyle(this.clip).getPropertyValue("--thumb"));
     change(this.clip, { style: `left:${axis.left - thumb}px;width:${axis.right - axis.left + 2 * thumb}px;top:${top}px;height:${height}px` });
     const start = axis.x(FIRST) - axis.left + thumb;
     change(this.input, { style: `left:${start - thumb / 2}px;width:${(LAST - FIRST) * axis.octave + thumb}px` });

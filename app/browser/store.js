@@ -41,16 +41,16 @@ export class Store {
     this.act({ gradients, selected });
   }
 
-  begin({ gradients, format, k }) {
+  begin({ id, ...state }) {
     this.page.problem("");
-    this.turnTo({ gradients, format, k, scale: null, selected: 0 });
+    this.turnTo({ scenario: "", mode: "play", ...state, scale: null, selected: 0 });
   }
 
   // Another state altogether: what is still being read belonged to the former one.
   turnTo(state) {
     this.forget();
     this.act(state);
-    this.page.list.forget();
+    this.page.window.list.forget();
   }
 
   // A state from the history: its tables are here, or Python makes them again.
@@ -99,6 +99,24 @@ export class Store {
     this.reading = null;
   }
 
+  // Settings of a run or a scaler go into the state once Python can read them.
+  settle(changes, refused) {
+    const { policy, run } = { ...this.state, ...changes };
+    if (!this.online) return void refused({ problem: this.words.say(this.model.saved ? "settingsNeedLive" : "settingsNeedServer") });
+    return void this.question({ settings: { policy, run } }, { done: (answer) => (answer.problem ? refused(answer) : this.act(changes)) });
+  }
+
+  // Steps of training runs, told while they are made.
+  trained({ of, training }) {
+    this.questions.get(of)?.told(training);
+  }
+
+  // What is no longer wanted; the answer, if it still comes, is for nobody.
+  cancel(number) {
+    if (!this.questions.delete(number)) return;
+    this.model.send_msg({ cancel: number });
+  }
+
   progressed({ of, progress }) {
     if (this.questions.has(of)) this.page.distribution.data.wait(undefined, progress);
   }
@@ -117,18 +135,19 @@ export class Store {
   // A link whose numbers are Python's to read. A `whole` one with any part that is bad changes nothing.
   openLink(link, whole) {
     this.forget();
-    this.question({ link }, { whole });
+    this.question({ link }, { whole: whole === true });
   }
 
   forget() {
-    for (const [number, { data, upload }] of this.questions) if (!data && !upload) this.questions.delete(number);
+    for (const [number, { box, restoring, whole }] of this.questions) if (box || restoring || whole !== undefined) this.questions.delete(number);
   }
 
-  // Answers come in the order of the questions, each under its number.
+  // Answers come in the order of the questions, each under its number. A question with `done` takes its own answer.
   question(message, question) {
     this.asked += 1;
     this.questions.set(this.asked, question);
-    this.model.send_msg({ ask: this.asked, ...message });
+    this.model.send_msg({ ask: this.asked, language: this.words.language, ...message });
+    return this.asked;
   }
 
   // Without Python only numbers whose tables are here can be read.
@@ -151,10 +170,12 @@ export class Store {
     return onSlider ? { k: power.octave, scale: null } : null;
   }
 
-  answered({ answer, problem = "", distribution, cancelled, rows, tracks, ignored, log2_scale: k, ...chosen }) {
+  answered({ answer, ...message }) {
+    const { problem = "", distribution, cancelled, rows, tracks, ignored, log2_scale: k, ...chosen } = message;
     const question = this.questions.get(answer);
     if (!question) return;
     this.questions.delete(answer);
+    if (question.done) return void question.done(message);
     if (question.data || question.upload) return void this.counted(question, cancelled ? null : distribution, problem);
     const { box, text, restoring, whole } = question;
     if (ignored?.length && whole) return;
@@ -173,7 +194,10 @@ export class Store {
   // There will be no more answers.
   goOffline() {
     this.online = false;
-    for (const { box } of this.questions.values()) if (box) this.page.alone(box);
+    for (const { box, done } of this.questions.values()) {
+      if (box) this.page.alone(box);
+      done?.({ problem: this.words.say("answerLost") });
+    }
     this.questions.clear();
   }
 
@@ -242,7 +266,9 @@ export class Store {
 
 // What Python and the browser both hold: the param's name, and the state's. The first two come with rows and tables.
 const SHARED = [["gradients", null], ["typed_scale", null], ["log2_scale", "k"], ["format", "format"], ["selected", "selected"],
-  ["view", "view"], ["data", "data"], ["losing", "losing"], ["theme", "theme"]];
+  ["view", "view"], ["data", "data"], ["losing", "losing"], ["unscale", "unscale"], ["at", "at"], ["example", "example"],
+  ["misplaced", "misplaced"], ["policy", "policy"], ["run", "run"],
+  ["scenario", "scenario"], ["mode", "mode"], ["theme", "theme"], ["language", "language"]];
 
 // What Python read, put into a list that has changed since it was asked: `before` is the list it was asked with.
 function merged(now, before, read) {

@@ -91,6 +91,7 @@ export class Timeline {
   }
 }
 
-const KEPT = ["gradients", "scale", "k", "format", "selected", "view", "data", "losing", "theme"];
+const KEPT = ["gradients", "scale", "k", "format", "selected", "view", "data", "losing",
+  "unscale", "at", "example", "misplaced", "policy", "run", "scenario", "mode", "theme", "language"];
 const snapshot = (state) => Object.fromEntries(KEPT.map((name) => [name, state[name]]));
 const same = (a, b) => KEPT.filter((name) => name !== "selected").every((name) => JSON.stringify(a[name]) === JSON.stringify(b[name]));

@@ -29,6 +29,8 @@ export class WindowChart extends ScaleChart {
 
   // The stretch of the axis where something happens, with a margin.
   stretch({ gradients, format, k, scale }) {
+    // An axis cut to the window would tell where it is.
+    if (this.store.lessons.hidesWindow(this.store.state)) return [FIRST, LAST];
     const windows = this.store.lookups.windows(gradients, format);
     const ends = windows ? [windows.survive.lower, windows.full.lower, windows.survive.upper].map((end) => end.log2) : [];
     const inside = ends.filter((log2) => log2 > FIRST && log2 < LAST);
@@ -49,7 +51,9 @@ export class WindowChart extends ScaleChart {
     // The strip has the slider alone.
     const strip = layout === "strip";
     const windows = lookups.windows(state.gradients, state.format);
-    this.fillCaption(windowText(windows, store.words, lookups), !windows?.survive.empty);
+    const hidden = store.lessons.hidesWindow(state);
+    if (hidden) this.fillCaption([html("strong", {}, store.words.say("windowHidden"))], true);
+    else this.fillCaption(windowText(windows, store.words, lookups), !windows?.survive.empty);
     const pitch = Math.min(rowPitch, state.gradients.length > 5 ? 34 : narrow ? 44 : 56) * unit, bar = barHeight * unit;
     const top = rowsTop * unit, rows = strip ? 0 : Math.max(1, state.gradients.length) * pitch;
     const bottom = top + rows + (strip ? 0 : this.caption.offsetHeight + 12 * unit), height = bottom + axisRoom * unit;
@@ -63,15 +67,15 @@ export class WindowChart extends ScaleChart {
     this.crossings = this.bars.map(() => svg("g", {}));
     const clip = svg("clipPath", { id: "lse-rows" },
       svg("rect", { x: this.axis.left, y: 0, width: this.axis.right - this.axis.left, height }));
-    const bands = this.bands(windows);
+    const bands = this.bands(hidden ? null : windows, hidden);
     const axis = axisRoom ? this.axis.draw(bottom, unit, axisRoom > 40 ? store.words.say("scaleAxis") : "") : "";
     this.picture.replaceChildren(hatches("lse-bar"), clip, strip ? "" : svg("g", { "clip-path": "url(#lse-rows)" }, ...bands, ...this.bars),
       axis, this.line, ...this.crossings);
-    const has = windows && !windows.survive.empty;
+    const has = !hidden && windows && !windows.survive.empty;
     this.placeCaption(has ? ends(windows.survive) : [this.axis.from, this.axis.to], bottom - 6 * unit, unit);
   }
 
-  bands(windows) {
+  bands(windows, hidden) {
     const { top, bottom, unit } = this.geometry;
     const band = (window, name) => {
       if (window.empty) return null;
@@ -79,7 +83,7 @@ export class WindowChart extends ScaleChart {
       return right > left ? svg("rect", { class: name, x: left, width: right - left, y: top - 8 * unit, height: bottom - top + 8 * unit }) : null;
     };
     if (!windows || windows.survive.empty) {
-      this.markSafe(windows ? [0, 0] : [this.axis.from, this.axis.to]);
+      this.markSafe(windows || hidden ? [0, 0] : [this.axis.from, this.axis.to]);
       return [];
     }
     this.markSafe(ends(windows.survive));
@@ -93,6 +97,12 @@ export class WindowChart extends ScaleChart {
     const y = top + index * pitch + (pitch - bar) / 2;
     const group = svg("g", { class: "bar", "data-index": index });
     const ends = lookups.ends(gradient, state.format);
+    // While the window is to be found a bar does not tell where its gradient survives.
+    if (store.lessons.hidesWindow(state)) {
+      const left = this.axis.x(this.axis.clamp(FIRST)), right = this.axis.x(this.axis.clamp(LAST));
+      group.append(svg("rect", { class: "segment unknown", x: left, y, width: right - left, height: bar }));
+      return group;
+    }
     const segments = ends
       ? [[UNDERFLOW, FIRST, ends.survival.log2], [SUBNORMAL, ends.survival.log2, ends.fullPrecision.log2],
         [NORMAL, ends.fullPrecision.log2, ends.overflow.log2], [OVERFLOW, ends.overflow.log2, LAST]]

@@ -3,11 +3,27 @@
 
 const SUPERSCRIPTS = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
 
+let point = ".";
+
 export class Words {
-  constructor(messages, language) {
-    this.messages = messages;
-    this.language = language;
-    this.plurals = new Intl.PluralRules(language);
+  constructor(languages, language) {
+    this.languages = languages;
+    this.turnTo(language);
+  }
+
+  // Speak a language; none stands for the browser's, or else the first.
+  turnTo(language) {
+    const wanted = [language, ...navigator.languages.map((each) => each.slice(0, 2)), Object.keys(this.languages)[0]];
+    this.language = wanted.find((each) => each in this.languages);
+    this.messages = this.languages[this.language].messages;
+    this.sealed = this.languages[this.language].sealed;
+    this.plurals = new Intl.PluralRules(this.language);
+    this.speak();
+  }
+
+  // Numbers are spelled outside of any object, so whoever is about to write says first in which language.
+  speak() {
+    point = new Intl.NumberFormat(this.language).format(0.5).slice(1, 2);
   }
 
   // The message of a key, in the plural form of `n` where it has forms, with {names} filled in.
@@ -18,12 +34,47 @@ export class Words {
     return message.replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole);
   }
 
+  // The texts of scenarios, whose keys have the scenario's name in them.
+  scenario(id, part, facts) {
+    if (["found", "answer"].includes(part)) this.unseal();
+    return this.say(`scenario-${id}-${part}`, facts);
+  }
+
+  misconception(id) {
+    this.unseal();
+    return this.say(`misconception-${id}`);
+  }
+
+  // Answers are packed, so that nobody comes upon them in the page before they are asked for.
+  unseal() {
+    if (!this.sealed) return;
+    const bytes = Uint8Array.from(atob(this.sealed), (character) => character.charCodeAt(0));
+    this.messages = { ...this.messages, ...JSON.parse(new TextDecoder().decode(bytes)) };
+    this.sealed = "";
+  }
+
+  // A number of the core's as it stands in a sentence.
+  fact(text) {
+    return pretty(text);
+  }
+
   has(key) {
     return key in this.messages;
   }
 
   number(count) {
     return new Intl.NumberFormat(this.language).format(count);
+  }
+
+  // Of a share in percent: none is 0 %, and hardly any is not.
+  percent(share) {
+    const text = (value) => new Intl.NumberFormat(this.language, { style: "percent", maximumFractionDigits: 1 }).format(value / 100);
+    return share > 0 && share < 0.1 ? this.say("lessThan", { value: text(0.1) }).replace(" ", "\u00a0") : text(share);
+  }
+
+  // Three digits, all of them shown; a number that is none as it is called.
+  measured(value) {
+    return value === null ? "NaN" : new Intl.NumberFormat(this.language, { minimumSignificantDigits: 3, maximumSignificantDigits: 3 }).format(value);
   }
 
   list(items) {
@@ -40,7 +91,8 @@ export function pretty(text) {
     .replace(/-/g, "−")
     .replace(/\binf(inity)?\b/gi, "∞")
     .replace(/\bnan\b/gi, "NaN")
-    .replace(/%$/, "\u202f%");
+    .replace(/%$/, "\u202f%")
+    .replace(/(\d)\.(?=\d)/g, `$1${point}`);
 }
 
 export function superscript(number) {

@@ -8,9 +8,9 @@ import subprocess
 
 import pytest
 
-from lossscale_app.bundle import browser_text, module_text
+from lossscale_app.bundle import STYLES, browser_text, module_text
 
-from .javascript import Module, modules
+from .javascript import BROWSER, Module, modules
 
 MODULES = modules()
 #: Where a name begins that is no property of something; a spread has dots before it too.
@@ -73,9 +73,10 @@ def test_every_file_hands_on_what_it_exports(bundle, order):
         assert set(names.split(", ")) - {""} == set(MODULES[name].declared(exported=True)), name
 
 
-def test_the_style_sheet_comes_along_unchanged():
-    style = re.match(r"const STYLE = (.*);\n", module_text())[1]
-    assert json.loads(style) == browser_text("explorer.css")
+def test_the_style_sheets_come_along_unchanged():
+    style = json.loads(re.match(r"const STYLE = (.*);\n", module_text())[1])
+    assert sorted(STYLES) == sorted(file.name for file in BROWSER.iterdir() if file.name.endswith(".css"))
+    assert style == "".join(map(browser_text, STYLES))
 
 
 @every_module
@@ -123,8 +124,9 @@ def test_a_file_evaluates_no_text_and_names_no_host(module):
     assert hosts <= {"www.w3.org"}
 
 
-def test_the_style_sheet_loads_nothing():
-    assert not re.search(r"@import|url\(\s*['\"]?(?!#|data:)|https?://", browser_text("explorer.css"))
+@pytest.mark.parametrize("name", STYLES)
+def test_a_style_sheet_loads_nothing(name):
+    assert not re.search(r"@import|url\(\s*['\"]?(?!#|data:)|https?://", browser_text(name))
 
 
 def test_a_file_that_is_not_there_is_an_error():

@@ -1,6 +1,7 @@
 """The explorer's params and messages: what is taken, what is refused, and what follows from it."""
 
 import asyncio
+import base64
 import json
 import re
 
@@ -9,10 +10,11 @@ from bokeh.models import ImportedStyleSheet
 import pytest
 
 from lossscale_app import Explorer
+from lossscale_app.catalogues import messages
 from lossscale_app.gradients import LOG2_SCALES, read_gradients, read_scale
 from lossscale_app.lookups import formats_data, rows_json, scale_texts
-from lossscale_app.messages import ENGLISH
 from lossscale_app.presets import BEGINNING, PRESETS
+from lossscale_app.settings import DEFAULT_POLICY
 from lossscale_core import FORMATS
 
 from .lookup_mirror import strict_json
@@ -156,8 +158,9 @@ def test_every_preset_can_be_shown_without_asking(explorer):
 
 def test_the_setup_holds_what_the_browser_needs_once(explorer):
     setup = strict_json(explorer.setup)
-    assert setup["language"] == "en"
-    assert setup["messages"] == ENGLISH
+    for language, spoken in setup["languages"].items():
+        sealed = json.loads(base64.b64decode(spoken["sealed"]))
+        assert {**spoken["messages"], **sealed} == messages(language)
     assert setup["formats"] == formats_data()
     assert setup["scaleTexts"] == scale_texts()
     assert [preset["id"] for preset in setup["presets"]] == [preset.id for preset in PRESETS]
@@ -308,7 +311,8 @@ def test_a_link_is_read_and_what_it_leaves_out_is_the_default(explorer, answers)
     explorer.param.update(gradients=["5"], typed_scale="7", log2_scale=3, theme="dark")
     before = explorer.param.values()
     read = {"log2_scale": 12, "format": "bf16", "selected": 0, "theme": "auto", "ignored": []}
-    read |= {"view": "window", "data": "ssd", "losing": "0"}
+    read |= {"view": "window", "data": "ssd", "losing": "0", "unscale": "fp32", "at": "loss", "example": "same"}
+    read |= {"misplaced": [], "policy": DEFAULT_POLICY, "run": "", "scenario": "", "mode": "play", "language": ""}
     answer = answers({"ask": 3, "link": "?v=1&g=1e-8,p3&k=12&f=bf16"})
     assert answer == {"answer": 3, **tables_of(["1e-8", "2^3"]), **read}
     assert explorer.param.values() == before

@@ -9,11 +9,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
 
+from lossscale_app.catalogues import LANGUAGES
 from lossscale_app.datasets import DATASETS, LOSING
 from lossscale_app.explorer import Explorer
 from lossscale_app.gradients import read_scale
-from lossscale_app.links import CONTROLS, DEFAULTS, KEYS, VIEWS, link_token, read_link, vocabulary_table, write_link
+from lossscale_app.links import (
+    CONTROLS,
+    DEFAULTS,
+    KEYS,
+    SCENARIO_NAMES,
+    VIEWS,
+    Link,
+    link_token,
+    read_link,
+    vocabulary_table,
+    write_link,
+)
+from lossscale_app.orders import EXAMPLES, MISPLACED
 from lossscale_app.presets import PRESETS
+from lossscale_app.scenes import SCENES
+from lossscale_app.settings import DEFAULT_POLICY
 from lossscale_core import parse_number
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
@@ -30,6 +45,12 @@ tokens = st.one_of(spellings)
 scales = st.one_of(
     st.just(""), st.floats(min_value=1e-300, max_value=1e300).map(repr), st.integers(-40, 40).map(lambda k: f"2^{k}")
 )
+
+
+def in_order(choices):
+    return lambda names: sorted(names, key=list(choices).index)
+
+
 states = st.fixed_dictionaries(
     {
         "gradients": st.lists(tokens, max_size=12),
@@ -40,9 +61,18 @@ states = st.fixed_dictionaries(
         "view": st.sampled_from(VIEWS),
         "data": st.sampled_from([dataset.id for dataset in DATASETS]),
         "losing": st.sampled_from(list(LOSING)),
+        "unscale": st.sampled_from(["fp32", "fp16", "never"]),
+        "at": st.sampled_from(["loss", "late"]),
+        "example": st.sampled_from(list(EXAMPLES)),
+        "misplaced": st.sets(st.sampled_from(list(MISPLACED))).map(in_order(MISPLACED)),
+        "policy": st.sampled_from([DEFAULT_POLICY, "keras3", "static,init_scale.p12", "megatron,hysteresis.1,lag.1"]),
+        "run": st.sampled_from(["", "seed.3", "positions.1,reduction.sum", "learning_rate.1e-4,max_norm.none"]),
+        "scenario": st.sampled_from(["", *SCENARIO_NAMES]),
+        "mode": st.sampled_from(["play", "predict", "present"]),
+        "language": st.sampled_from(["", *LANGUAGES]),
         "theme": st.sampled_from(["auto", "light", "dark", "projector"]),
         "embed": st.booleans(),
-        "hide": st.sets(st.sampled_from(CONTROLS)).map(lambda names: sorted(names, key=CONTROLS.index)),
+        "hide": st.sets(st.sampled_from(CONTROLS)).map(in_order(CONTROLS)),
     }
 )
 
@@ -75,7 +105,7 @@ def test_states_come_back_exactly(state):
 def comes_back(state):
     state["selected"] = min(state["selected"], max(0, len(state["gradients"]) - 1))
     link = write_link(state)
-    assert re.fullmatch(r"\?v=1(&[A-Za-z]+=[0-9A-Za-z.,-]+)*", link)
+    assert re.fullmatch(r"\?v=1(&[A-Za-z]+=[0-9A-Za-z._,-]*)*", link)
     read = read_link(link)
     assert read.ignored == ()
     assert meaning(read.params) == meaning(state)
@@ -100,15 +130,30 @@ def test_defaults_are_those_of_the_vocabulary_and_of_the_explorer():
 def test_a_scenario_sets_everything_and_later_keys_override_whatever_the_order():
     preset = next(preset for preset in PRESETS if preset.id == "fp8")
     assert read_link("?v=1&k=7&s=fp8").params == {
+        "scenario": "fp8",
         "gradients": list(preset.tokens),
         "log2_scale": 7,
         "format": "e5m2",
     }
 
 
-@pytest.mark.parametrize("link", ["?v=1&view=order&m=predict&u=fp16&at=late&lang=pl", "?s=clip", "?s=autocast&v=1"])
-def test_keys_and_scenarios_to_come_are_quiet(link):
-    assert read_link(link) == read_link("")
+@pytest.mark.parametrize("name", SCENES)
+def test_a_scene_sets_a_view_and_what_it_shows(name):
+    scene = {"scenario": name, **SCENES[name]}
+    assert read_link(f"?v=1&s={name}") == Link(scene)
+    assert read_link(f"?v=1&k=3&s={name}").params == {**scene, "log2_scale": 3}
+
+
+@pytest.mark.parametrize("name", SCENARIO_NAMES)
+def test_a_link_tells_a_scenario_and_what_differs_from_it(name):
+    state = {**DEFAULTS, **read_link(f"?s={name}").params, "mode": "predict"}
+    assert write_link(state) == f"?v=1&s={name}&m=predict"
+    state |= {"log2_scale": -7, "format": "e4m3"}
+    assert read_link(write_link(state)).params == {
+        **read_link(f"?s={name}&m=predict").params,
+        "log2_scale": -7,
+        "format": "e4m3",
+    }
 
 
 BAD = [
@@ -135,6 +180,15 @@ BAD = [
     ("j=3", "j=3"),
     ("e=2", "e=2"),
     ("hide=everything", "hide=everything"),
+    ("u=fp64", "u=fp64"),
+    ("at=never", "at=never"),
+    ("ex=none", "ex=none"),
+    ("o=clip,backwards", "o=clip,backwards"),
+    ("p=nobody", "p=nobody"),
+    ("p=pytorch,growth_interval.0", "p=pytorch,growth_interval.0"),
+    ("p=pytorch,growth_interval", "p=pytorch,growth_interval"),
+    ("r=steps.0", "r=steps.0"),
+    ("r=inject.everything", "r=inject.everything"),
     ("th=neon", "th=neon"),
     ("v=2", "v=2"),
     ("s=nothing", "s=nothing"),

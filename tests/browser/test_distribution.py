@@ -47,7 +47,7 @@ READ = """(root) => {
 @pytest.fixture(scope="module")
 def shared(browser: Browser, server: Server) -> Iterator[ExplorerPage]:
     explorer = open_page(browser, server)
-    explorer.root.get_by_role("radio", name="A whole model").check(force=True)
+    explorer.root.get_by_role("radio", name="Whole model").check(force=True)
     expect(explorer.root.locator(".counts")).to_be_visible()
     yield explorer
     problems = [*explorer.watch.problems(), *server.new_errors()]
@@ -61,7 +61,7 @@ def view(shared: ExplorerPage) -> ExplorerPage:
     shared.page.set_viewport_size(shared.size)
     shared.reset.click()
     if shared.root.get_attribute("data-view") == "window":
-        shared.root.get_by_role("radio", name="A whole model").check(force=True)
+        shared.root.get_by_role("radio", name="Whole model").check(force=True)
     choose(shared, "ssd")
     may_lose(shared, "0")
     shared.settle()
@@ -365,7 +365,7 @@ def test_a_saved_page_has_all_distributions(open_explorer: Callable, browser: Br
 def test_a_dead_server_changes_nothing(browser: Browser) -> None:
     with serving() as server:
         explorer = open_page(browser, server)
-        explorer.root.get_by_role("radio", name="A whole model").check(force=True)
+        explorer.root.get_by_role("radio", name="Whole model").check(force=True)
         expect(explorer.root.locator(".counts")).to_be_visible()
         explorer.watch.expected = "WebSocket|ERR_CONNECTION_REFUSED|[Ll]ost|[Cc]onnection"
         server.signal("SIGKILL")

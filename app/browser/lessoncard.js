@@ -1,0 +1,193 @@
+// A scenario in the order predict, observe, explain; and the same as the steps of a lecture.
+
+import { change, html, write } from "./dom.js";
+import { LECTURE } from "./lessons.js";
+import { power } from "./words.js";
+
+export class LessonCard {
+  constructor(store, page) {
+    Object.assign(this, { store, page, lessons: store.lessons });
+    this.seen = html("p", { class: "lesson-seen" });
+    this.element = html("section", { class: "card lesson", "aria-labelledby": "lse-lesson-title" });
+    this.element.addEventListener("click", (event) => this.clicked(event.target.closest("[data-act]")));
+  }
+
+  // Whether there is a scenario to go through.
+  get going() {
+    const { state } = this.store;
+    return this.lessons.challenge !== null || (state.mode !== "play" && this.lessons.scenario(state) !== null);
+  }
+
+  // What the card shows hangs on this; it is built anew only when it changes, so that the focus stays.
+  show() {
+    const { lessons } = this, { state } = this.store;
+    const key = JSON.stringify([lessons.of, lessons.committed, lessons.explained, lessons.shown, lessons.step, lessons.challenge]);
+    if (key !== this.shown) {
+      this.shown = key;
+      this.element.replaceChildren(...(this.going ? this.content(state) : []));
+    }
+    write(this.seen, lessons.covers(state) || !this.going ? "" : this.store.words.say("lessonSeen", { outcome: this.page.shown.title() }));
+    for (const count of this.element.querySelectorAll("[data-count]")) write(count, this.store.words.number(lessons.tally[count.dataset.count] ?? 0));
+  }
+
+  content(state) {
+    if (this.lessons.challenge) return this.challenge();
+    const lesson = this.lessons.scenario(state);
+    return [...this.heading(lesson), ...(state.mode === "present" ? this.lecture(lesson) : this.lessons.committed ? this.observe(lesson) : this.ask(lesson))];
+  }
+
+  say(lesson, part) {
+    const { words } = this.store;
+    const facts = Object.fromEntries(Object.entries(lesson.facts).map(([name, text]) => [name, words.fact(text)]));
+    return words.scenario(lesson.id, part, facts);
+  }
+
+  heading(lesson) {
+    const { words } = this.store;
+    return [
+      html("h2", { id: "lse-lesson-title" }, this.say(lesson, "title")),
+      html("p", { class: "lesson-question" }, this.say(lesson, "question")),
+      html("p", { class: "quiet" }, words.say("lessonGiven", { given: this.page.shown.given() })),
+    ];
+  }
+
+  button(act, key, main = false) {
+    return html("button", { type: "button", class: main ? "lesson-main" : "lesson-more", "data-act": act }, this.store.words.say(key));
+  }
+
+  // Predict
+
+  ask(lesson) {
+    const { words } = this.store;
+    const options = lesson.predictions.map(({ id }) => html("label", { class: "prediction" },
+      html("input", { type: "radio", name: "lse-prediction", value: id, onchange: () => this.pick(id) }),
+      html("span", {}, html("strong", { "aria-hidden": "true" }, id.toUpperCase()), " ", this.say(lesson, id))));
+    const commit = this.button("commit", "lessonCommit", true);
+    commit.disabled = !this.lessons.picked;
+    return [html("fieldset", { class: "predictions" }, html("legend", {}, words.say("lessonPredict")), ...options),
+      html("div", { class: "lesson-row" }, commit, this.button("skip", "lessonSkip"))];
+  }
+
+  pick(id) {
+    this.lessons.picked = id;
+    this.element.querySelector("[data-act=commit]").disabled = false;
+  }
+
+  // Observe, then explain
+
+  observe(lesson) {
+    const { words } = this.store, { lessons } = this;
+    const predicted = lessons.picked ? words.say("lessonPredicted", { prediction: this.say(lesson, lessons.picked) }) : words.say("lessonSkipped");
+    if (!lessons.explained) {
+      return [html("p", {}, predicted), this.seen,
+        html("div", { class: "lesson-row" }, ...(lessons.hidesWindow(this.store.state) ? [this.button("window", "lessonWindow")] : []), this.button("explain", "lessonExplain", true))];
+    }
+    return [html("p", {}, predicted), ...this.explanation(lesson, lessons.picked ? [lessons.picked] : []), ...this.next(lesson)];
+  }
+
+  // What was to be found, and the idea behind each of some wrong predictions.
+  explanation(lesson, picked) {
+    const { words } = this.store;
+    const right = lesson.predictions.find(({ misconception }) => !misconception);
+    const wrong = lesson.predictions.filter(({ id, misconception }) => misconception && picked.includes(id));
+    return [
+      html("p", { class: "lesson-right" }, words.say("lessonRight", { prediction: this.say(lesson, right.id) })),
+      ...wrong.map(({ misconception }) => html("p", { class: "lesson-misconception" }, words.misconception(misconception))),
+      html("p", { class: "lesson-found" }, this.say(lesson, "found")),
+      html("p", { class: "lesson-reflect" }, html("strong", {}, words.say("lessonReflect")), " ", this.say(lesson, "reflect")),
+      html("details", { class: "more" }, html("summary", {}, words.say("lessonAnswer")), html("p", {}, this.say(lesson, "answer"))),
+    ];
+  }
+
+  next(lesson) {
+    const { words } = this.store;
+    const buttons = lesson.next.map((id) => html("button", { type: "button", class: "lesson-more", "data-act": "go", "data-id": id },
+      words.say("lessonTry", { title: words.scenario(id, "title", {}) })));
+    return [html("div", { class: "lesson-row" }, ...buttons, this.button("play", "lessonPlay"))];
+  }
+
+  // Lecture
+
+  lecture(lesson) {
+    const { words } = this.store, { step } = this.lessons;
+    const steps = html("ol", { class: "lecture-steps" }, ...LECTURE.map((name, place) => html("li", { "aria-current": place === step ? "step" : null },
+      words.say(`lecture-${name}`))));
+    const parts = {
+      describe: () => [html("p", {}, words.say("lectureDescribe"))],
+      predict: () => [html("p", {}, words.say("lectureVote")), this.votes(lesson, true)],
+      show: () => [this.seen],
+      explain: () => [this.votes(lesson, false), ...this.explanation(lesson, lesson.predictions.map(({ id }) => id))],
+      next: () => [html("p", {}, words.say("lectureNext")), ...this.next(lesson)],
+    };
+    return [steps, ...parts[LECTURE[step]](), html("div", { class: "lesson-row" },
+      ...(step > 0 ? [this.button("back", "lectureBack")] : []), ...(step < LECTURE.length - 1 ? [this.button("forward", "lectureForward", true)] : []))];
+  }
+
+  // A row for each prediction, with how many of the class made it.
+  votes(lesson, open) {
+    const { words } = this.store;
+    return html("ul", { class: "votes" }, ...lesson.predictions.map(({ id }) => {
+      const count = html("span", { class: "vote-count", "data-count": id });
+      const label = [html("strong", {}, id.toUpperCase()), html("span", {}, this.say(lesson, id)), count];
+      if (!open) return html("li", {}, html("div", { class: "vote" }, ...label));
+      return html("li", {}, html("button", { type: "button", class: "vote", "data-act": "vote", "data-id": id }, ...label),
+        html("button", { type: "button", class: "unvote", "data-act": "unvote", "data-id": id, "aria-label": words.say("lectureUnvote", { letter: id.toUpperCase() }) }, "−"));
+    }));
+  }
+
+  // A free challenge: find the window of two gradients.
+  challenge() {
+    const { words, state } = this.store, { lessons } = this;
+    const found = lessons.shown && this.page.window.allSurvive();
+    const text = !lessons.shown ? words.say("challengeLine") : found ? words.say("challengeFound", { scale: power(state.k) }) : words.say("challengeShown");
+    return [html("h2", { id: "lse-lesson-title" }, words.say("challengeTitle")), html("p", {}, text), this.seen,
+      html("div", { class: "lesson-row" }, ...(lessons.shown ? [] : [this.button("window", "lessonWindow")]), this.button("dare", "challengeAgain", lessons.shown), this.button("leave", "challengeLeave"))];
+  }
+
+  clicked(button) {
+    if (!button) return;
+    const { lessons, page } = this, { act, id } = button.dataset;
+    const acts = {
+      commit: () => { lessons.committed = true; },
+      skip: () => Object.assign(lessons, { picked: null, committed: true }),
+      window: () => { lessons.shown = true; },
+      explain: () => { lessons.explained = true; },
+      back: () => this.move(-1),
+      forward: () => this.move(1),
+      vote: () => lessons.count(id, 1),
+      unvote: () => lessons.count(id, -1),
+      go: () => page.openScenario(id),
+      play: () => this.store.act({ mode: "play" }),
+      dare: () => page.dare(),
+      leave: () => { lessons.challenge = null; },
+    };
+    acts[act]();
+    page.draw();
+    if (!button.isConnected) this.takeFocus();
+  }
+
+  // The used button is gone: the focus goes to what there is to do next.
+  takeFocus() {
+    const next = this.element.querySelector(".lesson-main, .lesson-more") ?? this.element;
+    change(this.element, { tabindex: -1 });
+    next.focus({ preventScroll: true });
+  }
+
+  move(by) {
+    const { lessons } = this;
+    lessons.step = Math.max(0, Math.min(LECTURE.length - 1, lessons.step + by));
+  }
+
+  // Keys of a lecture: those of a presenter's remote, and a letter for each vote. Whether the key was one of them.
+  key(event) {
+    const { lessons } = this, { state } = this.store, lesson = lessons.scenario(state);
+    if (!lesson || state.mode !== "present" || event.ctrlKey || event.metaKey || event.altKey) return false;
+    const steps = { PageDown: 1, PageUp: -1 };
+    const letter = event.key.toLowerCase();
+    if (event.key in steps) this.move(steps[event.key]);
+    else if (LECTURE[lessons.step] === "predict" && lesson.predictions.some(({ id }) => id === letter)) lessons.count(letter, event.shiftKey ? -1 : 1);
+    else return false;
+    this.page.draw();
+    return true;
+  }
+}

@@ -1,0 +1,22 @@
+// Which step is looked at: a native slider as long as the charts' axis of steps.
+
+import { change, html } from "./dom.js";
+
+const THUMB = 28;
+
+export class StepSlider {
+  constructor(name, look) {
+    this.input = html("input", { type: "range", class: "step-slider", min: 1, max: 1, step: 1, "aria-label": name, oninput: () => look(this.input.valueAsNumber) });
+    this.element = html("div", { class: "step-row" }, this.input);
+  }
+
+  place({ left, right }, steps) {
+    const room = (right - left) / steps;
+    change(this.input, { max: steps, style: `left:${left + room / 2 - THUMB / 2}px;width:${right - left - room + THUMB}px` });
+  }
+
+  show(step, spoken) {
+    this.input.value = step;
+    change(this.input, { "aria-valuetext": spoken });
+  }
+}

@@ -1,0 +1,244 @@
+// The training view: real runs side by side, and what the loss scale does to every step.
+
+import { AutocastCard } from "./autocastcard.js";
+import { Choice } from "./choices.js";
+import { html } from "./dom.js";
+import { LossChart } from "./losschart.js";
+import { LostMap } from "./lostmap.js";
+import { OverlayCard } from "./overlaycard.js";
+import { RunCard } from "./runcard.js";
+import { runSnippet, runsCsv, runsJson } from "./runfiles.js";
+import { ALL_RUNS, Runs } from "./runs.js";
+import { RunTable, StepCard, stepText, verdict } from "./runtable.js";
+import { SafeChart } from "./safechart.js";
+import { ScalerCard } from "./scalercard.js";
+import { numberOf, settingsOf } from "./settingsform.js";
+import { StepSlider } from "./stepslider.js";
+import { StepTable } from "./steptable.js";
+import { TraceChart } from "./tracechart.js";
+import { TryRuns } from "./tryruns.js";
+import { power, scaleEquation } from "./words.js";
+
+const MAPPED = ["unscaled", "static", "dynamic"];
+
+export class TrainingView {
+  constructor(store, { settings, recorded, trainingTries }) {
+    const { words } = store;
+    Object.assign(this, { store, settings, recorded, step: 1, mapped: "unscaled", stopped: null });
+    this.runs = store.runs ??= new Runs(recorded.runs ?? {});
+    this.chart = new SafeChart(store);
+    this.loss = new LossChart(store);
+    this.trace = new TraceChart(store);
+    this.map = new LostMap(store);
+    this.slider = new StepSlider(words.say("stepName"), (step) => this.look(step));
+    for (const chart of [this.loss, this.trace, this.map]) chart.onstep = (step) => this.look(step);
+    this.mapChoice = new Choice("mapped", words.say("mapLegend"), MAPPED.map((value) => ({ value, label: words.say(`run-${value}-short`) })), (name) => {
+      this.mapped = name;
+      this.refresh();
+    });
+    this.results = new RunTable(store);
+    this.stepCard = new StepCard(store);
+    this.autocast = new AutocastCard(store);
+    this.run = new RunCard(store, settings.run, this);
+    this.scaler = new ScalerCard(store, settings.policy, settings.presets);
+    this.overlay = new OverlayCard(store, settings.presets);
+    this.table = new StepTable(store);
+    this.tries = new TryRuns(store, trainingTries);
+    const card = (name, title, ...parts) => html("section", { class: `card ${name}`, "aria-labelledby": `lse-${name}-title` },
+      html("h2", { id: `lse-${name}-title` }, title), ...parts);
+    this.left = [
+      card("window safe-card", words.say("safeTitle"), this.chart.element),
+      card("landing-card loss-card", words.say("lossTitle"), this.loss.element),
+      card("landing-card trace-card", words.say("traceTitle"), this.trace.element, this.slider.element),
+      card("landing-card lost-card", words.say("lostTitle"), this.mapChoice.element, this.map.element, this.legend()),
+      this.autocast.element,
+    ];
+    this.right = [this.results.element, this.stepCard.element, this.tries.element, this.run.element, this.scaler.element];
+    this.below = [this.overlay.element, this.table.element];
+  }
+
+  legend() {
+    const { words } = this.store;
+    return html("p", { class: "lost-legend quiet" }, ...[0, 1, 2, 3, 4].map((level) => html("span", {}, html("i", { class: `lost level-${level}` }), words.say(`lostLevel${level}`))));
+  }
+
+  controls() {
+    return { run: this.run.element, scaler: this.scaler.element, policies: this.overlay.element, autocast: this.autocast.element, steps: this.table.element };
+  }
+
+  current() {
+    return Object.fromEntries(ALL_RUNS.map((name) => [name, this.runs.get(name, this.store.state)]));
+  }
+
+  // How many steps the settings ask for.
+  steps() {
+    const defaults = Object.fromEntries(this.settings.run.map((field) => [field.name, field.default]));
+    return numberOf(settingsOf(this.store.state.run, defaults).steps);
+  }
+
+  // Making runs
+
+  // What of the state tells one set of runs from another.
+  wanted() {
+    const { policy, run, k, format } = this.store.state;
+    return JSON.stringify([policy, run, k, format]);
+  }
+
+  rested() {
+    if (this.stopped !== this.wanted()) this.train();
+  }
+
+  start() {
+    this.stopped = null;
+    this.train();
+  }
+
+  stop() {
+    this.stopped = this.wanted();
+    this.leave();
+    this.refresh();
+  }
+
+  leave() {
+    if (this.going) this.store.cancel(this.going.number);
+    this.going = null;
+  }
+
+  train() {
+    const { store } = this, { state } = store, wanted = this.wanted();
+    if (this.going?.wanted === wanted) return;
+    this.leave();
+    const names = this.runs.missing(state);
+    if (!names.length || !store.online) return void this.refresh();
+    this.runs.begin(names, state);
+    const { policy, run, k, format } = state;
+    this.run.tell("");
+    const number = store.question({ train: { policy, run, k, format, runs: names } }, {
+      told: (parts) => {
+        for (const part of parts) this.runs.take(part, state);
+        this.refresh();
+      },
+      done: ({ problem }) => {
+        this.going = null;
+        if (problem) this.run.tell(problem);
+        this.refresh();
+        if (store.page.shown !== this) return;
+        store.page.entitle();
+        store.page.tellSoon();
+      },
+    });
+    this.going = { number, wanted, names };
+    this.refresh();
+    return undefined;
+  }
+
+  // Steps can arrive faster than they are drawn.
+  refresh() {
+    if (this.refreshing) return;
+    this.refreshing = requestAnimationFrame(() => {
+      this.refreshing = null;
+      if (this.store.page.shown === this) this.store.page.draw();
+    });
+  }
+
+  // Drawing
+
+  draw(size) {
+    if (!this.opened) {
+      this.opened = true;
+      queueMicrotask(() => this.train());
+    }
+    const runs = this.current(), steps = this.steps();
+    this.chart.draw(size, runs.dynamic?.end?.safe.some(Boolean) ? runs.dynamic : runs.static);
+    this.step = Math.min(this.step, steps);
+    this.trace.draw(size, runs, steps);
+    this.slider.place(this.trace.axis, steps);
+    if (this.store.state.embed) return;
+    this.loss.draw(size, runs, steps);
+    this.map.draw(size, runs[this.mapped], steps);
+    this.overlay.draw(size, runs.dynamic, this.recorded.overlay);
+  }
+
+  show(drawn) {
+    const runs = this.current();
+    this.results.show(runs, Boolean(this.going));
+    this.autocast.show(runs);
+    this.table.show(runs);
+    this.scaler.show();
+    this.tries.show();
+    this.mapChoice.show(this.mapped);
+    this.run.show(this.progress(runs));
+    if (!drawn) return;
+    this.chart.show();
+    this.chart.slider.show({ k: this.store.state.k, scale: null }, this.spoken());
+    this.showStep();
+  }
+
+  progress(runs) {
+    const { state, model, online } = this.store;
+    const done = ALL_RUNS.reduce((sum, name) => sum + (runs[name]?.loss.length ?? 0), 0);
+    const missing = this.runs.missing(state);
+    const recorded = model.saved && ALL_RUNS.every((name) => this.runs.isRecorded(name, state));
+    const note = this.going ? "going" : recorded ? "recorded" : !missing.length ? "" : model.saved ? "unrecorded" : !online ? "offline" : this.stopped === this.wanted() ? "stopped" : "";
+    return { going: Boolean(this.going), share: done / (ALL_RUNS.length * this.steps()), note };
+  }
+
+  look(step) {
+    if (step === this.step) return;
+    this.step = step;
+    this.showStep();
+  }
+
+  showStep() {
+    const { words } = this.store;
+    const runs = this.current(), { step } = this;
+    for (const chart of [this.loss, this.trace, this.map]) if (chart.axis) chart.showStep(step);
+    this.map.showShares(runs[this.mapped]?.lost?.map((column) => column[step - 1] ?? null));
+    this.stepCard.show(runs, step);
+    this.slider.show(step, words.say("stepSpoken", { step: words.number(step), dynamic: stepText("dynamic", runs.dynamic, step, words) }));
+  }
+
+  // What is said and saved
+
+  given() {
+    const { state, words, lookups } = this.store;
+    return words.say("givenRuns", { format: lookups.formats[state.format].label, scaler: state.policy.replaceAll(",", ", "), settings: state.run.replaceAll(",", ", ") || words.say("givenDefault") });
+  }
+
+  title() {
+    return verdict(this.current(), this.store, Boolean(this.going)).title.replace(/^[^\p{L}\p{N}]+/u, "");
+  }
+
+  spoken() {
+    const { words, state } = this.store;
+    const { dynamic } = this.current();
+    const end = dynamic?.end, count = end?.safe[state.k + 40];
+    const scale = words.say("spokenScale", { power: words.say(state.k < 0 ? "powerMinus" : "power", { base: 2, exponent: Math.abs(state.k) }), scale: String(2 ** state.k) });
+    return words.say("spokenValue", { scale, outcome: end ? words.say("safeHere", { n: count, count: words.number(count), of: words.number(end.steps) }) : words.say(this.going ? "runsGoing" : "runsNotMade") });
+  }
+
+  scaleText() {
+    const { state, lookups, words } = this.store;
+    return scaleEquation({ ...state, scale: null }, lookups, words);
+  }
+
+  stem() {
+    const { state } = this.store;
+    return `training-k${state.k}-${state.format}`;
+  }
+
+  charts() {
+    return [this.chart, this.loss, this.trace, this.map];
+  }
+
+  pictureTitle(values) {
+    return this.store.words.say("pictureOfRuns", { ...values, scaler: this.store.state.policy, power: power(this.store.state.k) });
+  }
+
+  content(kind, exports) {
+    const runs = this.current(), { state, page } = this.store;
+    if (kind === "NumPy") return runSnippet(state, this.settings, exports.format());
+    if (!Object.values(runs).some((run) => run?.loss.length)) return exports.nothing();
+    return kind === "CSV" ? runsCsv(runs) : runsJson(runs, page.link());
+  }
+}

@@ -1,0 +1,344 @@
+"""What the order view is given: its numbers against numpy's own casts, its verdicts, what a saved page holds."""
+
+from functools import cached_property
+import json
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from lossscale_app import explorer
+from lossscale_app.explorer import Explorer, setup_json
+from lossscale_app.links import read_link
+from lossscale_app.lookups import long_text
+from lossscale_app.messages import ENGLISH
+from lossscale_app.order_tables import order_json, orders_data, recorded_orders
+from lossscale_app.order_verdicts import VERDICTS
+from lossscale_app.orders import AT, EXAMPLES, IN_PLAY, MISPLACED, UNSCALE, step_order
+from lossscale_app.scenes import SCENES
+from lossscale_core import FORMATS, StepExample
+
+from .lookup_mirror import strict_json
+from .loops import run
+
+SCALES = range(-40, 41)
+SINGLE = [
+    ("late", "fp32", ()),
+    ("loss", "fp16", ()),
+    ("loss", "never", ()),
+    *(("loss", "fp32", (m,)) for m in MISPLACED),
+]
+RIGHT = ("loss", "fp32", ())
+ALL_WRONG = ("late", "never", tuple(MISPLACED))
+CASTS = {
+    "fp16": np.float16,
+    "bf16": ml_dtypes.bfloat16,
+    "e5m2": ml_dtypes.float8_e5m2,
+    "e4m3": ml_dtypes.float8_e4m3fn,
+    "fp32": np.float32,
+}
+
+
+class Table:
+    """A table as the browser reads it."""
+
+    def __init__(self, example, at, unscale, misplaced, fmt):
+        self.data = strict_json(order_json(example, at, unscale, tuple(misplaced), fmt))
+
+    @cached_property
+    def _stages(self):
+        return {stage["name"]: spread(stage["steps"]) for stage in self.data["stages"]}
+
+    @cached_property
+    def _results(self):
+        return spread(self.data["results"])
+
+    def number(self, place):
+        value, text = self.data["values"][place], self.data["texts"][place]
+        return float(text) if value is None else value
+
+    def numbers(self, places):
+        return [self.number(place) for place in places]
+
+    def stages(self, k):
+        found = {name: steps[k][0] for name, steps in self._stages.items()}
+        return {name: [self.numbers(row) for row in rows] for name, rows in found.items() if rows is not None}
+
+    def more(self, name, k):
+        return self._stages[name][k][1]
+
+    def result(self, k):
+        return dict(zip(("verdict", "ratio", "log2", "factor", "lost", "update"), self._results[k], strict=True))
+
+    def update(self, k):
+        return self.numbers(self.result(k)["update"])
+
+
+def spread(steps):
+    """What holds at each k."""
+    rows, known = {}, {k: row for k, *row in steps}
+    for k in SCALES:
+        rows[k] = known.get(k, rows.get(k - 1))
+    return rows
+
+
+def by_numpy(example: StepExample, at, unscale, misplaced, fmt, k):
+    """The step in numpy and ml_dtypes alone, which for these numbers round once."""
+    store = CASTS[fmt]
+
+    def stored(values):
+        return np.asarray(values, np.float64).astype(np.float32).astype(store).astype(np.float64)
+
+    alike = "average" in misplaced or not example.tokens
+    tokens = np.ones(len(example.gradients)) if alike else np.array(example.tokens)
+    shares = np.ones_like(tokens) if example.reduction == "sum" else tokens / tokens.sum()
+    scales = np.full((len(tokens), 1), 2.0**k)
+    if "update" in misplaced:
+        scales[1:] /= 2
+    stages = {"gradient": np.array(example.gradients) * shares[:, None]}
+    if at == "late":
+        stages["stored"] = stored(stages["gradient"])
+        stages["scaled"] = values = stored(stages["stored"] * scales)
+    else:
+        stages["scaled"] = stages["gradient"] * scales
+        stages["stored"] = values = stored(stages["scaled"])
+    total = values[0]
+    for row in values[1:]:
+        total = (total + row).astype(np.float32).astype(np.float64)
+        total = stored(total) if "accumulate" in misplaced else total
+    stages["accumulated"] = total[None]
+
+    def cut(values):
+        limit = example.clip_at
+        if example.clip == "value":
+            return np.clip(values, -limit, limit)
+        norm = np.sqrt((values**2).sum())
+        return values * min(1, limit / norm) if norm else values
+
+    order = ["checked", "clipped"] if example.clip_at else ["checked"]
+    if example.clip_at and "check" in misplaced:
+        order.reverse()
+    late_unscale = example.clip_at and "clip" in misplaced
+    order = [] if unscale == "never" and not order else order
+    if unscale != "never":
+        order = [*order, "unscaled"] if late_unscale else ["unscaled", *order]
+    skipped = False
+    for name in order:
+        if name == "unscaled":
+            total = total / scales[-1]
+            total = stored(total) if unscale == "fp16" else total.astype(np.float32).astype(np.float64)
+        elif name == "checked":
+            skipped = not np.isfinite(total).all()
+        elif not skipped:
+            total = cut(total)
+        if name != "clipped" or not skipped:
+            stages[name] = total[None]
+    before = np.array(example.weights or [0.0] * len(total))
+    kept = store if "weights" in misplaced else np.float32
+    with np.errstate(all="ignore"):
+        moved = before.astype(np.float32) - np.float32(example.learning_rate) * total.astype(np.float32)
+        after = before if skipped else moved.astype(kept).astype(np.float64)
+    stages["updated"] = after[None]
+    update = np.zeros_like(before) if skipped else before - after
+    return {name: values.tolist() for name, values in stages.items()}, skipped, update.tolist()
+
+
+def orders_of(example):
+    """The right order, every single mistake, and all at once."""
+    return [RIGHT, *SINGLE, ALL_WRONG]
+
+
+@pytest.mark.parametrize("fmt", FORMATS)
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_every_number_is_that_of_numpys_casts(name, fmt):
+    true = by_numpy(EXAMPLES[name], *RIGHT, "fp32", 0)[2]
+    for order in orders_of(name):
+        table = Table(name, *order, fmt)
+        assert table.numbers(table.data["reference"]) == true
+        right = []
+        with np.errstate(all="ignore"):
+            for k in SCALES:
+                stages, skipped, update = by_numpy(EXAMPLES[name], *order, fmt, k)
+                assert (order, k, str(table.stages(k))) == (order, k, str(stages))
+                assert (order, k, table.update(k)) == (order, k, update)
+                assert (table.result(k)["verdict"] == "skipped") == skipped
+                right += [k] if update == true and not skipped else []
+        assert [k for first, last in table.data["same"] for k in range(first, last + 1)] == right
+
+
+#: The example, where everything is, k: and the verdict, the ratio, the factor.
+JUDGED = [
+    (("late", "late", "fp32", ()), 12, "lost", "0", "0"),
+    (("half", "loss", "fp16", ()), 12, "lost", "0", "0"),
+    (("half", "loss", "fp32", ()), 12, "right", "1", "1"),
+    (("half", "loss", "fp32", ("weights",)), 12, "swallowed", "0", "0"),
+    (("clip", "loss", "fp32", ("clip",)), 10, "small", "1/512", "512"),
+    (("clip", "loss", "fp32", ("clip",)), 1, "right", "1", "1"),
+    (("clip", "loss", "fp32", ("clip",)), 18, "skipped", "0", "0"),
+    (("check", "loss", "fp32", ("check",)), 13, "hidden", "≈12.50", "≈12.50"),
+    (("check", "loss", "fp32", ("clip",)), 5, "turned", "≈0.3906", "≈2.560"),
+    (("check", "loss", "fp32", ()), -20, "partly", "≈1.000", "≈1.000"),
+    (("accum", "loss", "fp32", ("update",)), 12, "large", "1.5", "1.5"),
+    (("accum", "loss", "fp32", ("accumulate",)), 15, "skipped", "0", "0"),
+    (("accum", "loss", "never", ("weights",)), 15, "nonfinite", "nan", "nan"),
+    (("mean", "loss", "fp32", ("average",)), 8, "average", "2", "2"),
+    (("mean", "loss", "fp32", ("update",)), 8, "large", "2", "2"),
+    (("mean", "loss", "fp32", ()), 8, "right", "1", "1"),
+    (("same", "loss", "never", ()), 5, "large", "32", "32"),
+    (("same", "loss", "never", ()), -12, "small", "1/4096", "4096"),
+    (("same", "loss", "never", ()), 0, "right", "1", "1"),
+    (("same", "loss", "fp32", ("weights",)), 0, "near", "≈0.9998", "≈1.000"),
+    (("swamp", "loss", "never", ()), 14, "large", "16384", "16384"),
+    (("swamp", "loss", "never", ()), -12, "small", "1/4096", "4096"),
+    (("swamp", "loss", "fp32", ("weights",)), 8, "swallowed", "0", "0"),
+]
+
+
+@pytest.mark.parametrize(("arrangement", "k", "verdict", "ratio", "factor"), JUDGED)
+def test_verdicts(arrangement, k, verdict, ratio, factor):
+    result = Table(*arrangement, "fp16").result(k)
+    assert (result["verdict"], result["ratio"], result["factor"]) == (verdict, ratio, factor)
+    assert (result["log2"] is None) == (ratio in ("0", "nan"))
+
+
+def test_every_verdict_is_reached_and_has_a_sentence():
+    assert {verdict for _, _, verdict, _, _ in JUDGED} == set(VERDICTS)
+    assert sorted(key for key in ENGLISH if key.startswith("verdict-")) == sorted(
+        f"verdict-{each}" for each in VERDICTS
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "same"), [("same", [[-12, 18]]), ("clip", [[-22, 17]]), ("late", [[2, 40]]), ("check", [[-12, 12]])]
+)
+def test_the_right_order_takes_the_same_step_at_every_scale_inside(name, same):
+    assert Table(name, *RIGHT, "fp16").data["same"] == same
+
+
+def test_weights_without_an_update_are_counted():
+    result = Table("same", *RIGHT, "fp16").result(-15)
+    assert (result["verdict"], result["lost"]) == ("partly", 1)
+    assert Table("same", *RIGHT, "fp16").result(-40)["lost"] == 2
+
+
+def test_stages_tell_their_scales_norms_and_findings():
+    table = Table("clip", "loss", "fp32", ("clip",), "fp16")
+    assert table.more("scaled", 10) == table.more("unscaled", 10) == [10]
+    assert table.numbers(table.more("clipped", 10)) == [512, 2**-9]
+    assert (table.more("checked", 10), table.more("checked", 18)) == (False, True)
+    assert table.stages(18).keys() == table.stages(10).keys() - {"clipped"}
+    assert Table("accum", "loss", "fp32", ("update",), "fp16").more("scaled", 16) == [16, 15]
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_blocks_in_play_are_those_that_change_the_step(name):
+    right = Table(name, *RIGHT, "fp16")
+    changing = set()
+    for order in SINGLE:
+        wrong = Table(name, *order, "fp16")
+        if any(wrong.update(k) != right.update(k) for k in SCALES):
+            at, unscale, misplaced = order
+            changing |= {*misplaced, *(["at"] if at != "loss" else []), *(["unscale"] if unscale != "fp32" else [])}
+    assert set(IN_PLAY[name]) == changing
+
+
+@pytest.mark.parametrize("fmt", FORMATS)
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_table_is_small_and_says_its_numbers(name, fmt):
+    for order in orders_of(name):
+        text = order_json(name, *order, fmt)
+        assert len(text) < 40_000
+        data = strict_json(text)
+        assert all(long_text(v) == t for v, t in zip(data["values"], data["texts"], strict=True) if v is not None)
+        assert {t for v, t in zip(data["values"], data["texts"], strict=True) if v is None} <= {"inf", "-inf", "nan"}
+
+
+# What a page holds
+
+
+def test_a_saved_page_holds_what_the_view_offers():
+    recorded = recorded_orders()
+    for name, blocks in IN_PLAY.items():
+        assert {f"{name} loss fp32  {fmt}" for fmt in FORMATS} <= recorded.keys()
+        assert {f"{name} loss {unscale}  fp16" for unscale in UNSCALE} <= recorded.keys()
+        assert {f"{name} loss fp32 {each} fp16" for each in MISPLACED if each in blocks} <= recorded.keys()
+        assert (f"{name} late fp32  fp16" in recorded) == ("at" in blocks)
+    for scene in SCENES.values():
+        if scene["view"] == "order":
+            words = scene["example"], scene.get("at", "loss"), scene.get("unscale", "fp32"), "", "fp16"
+            assert " ".join(words) in recorded
+    for key, text in recorded.items():
+        example, at, unscale, misplaced, fmt = key.split(" ")
+        assert text == order_json(example, at, unscale, tuple(filter(None, misplaced.split("+"))), fmt)
+    # As it stands in the page, a text within a text within a text.
+    assert len(json.dumps(json.dumps(recorded))) < 600_000
+
+
+def test_only_a_page_without_a_server_holds_tables(monkeypatch):
+    # Training runs take long to make, and are another test's.
+    monkeypatch.setattr(explorer, "recorded_runs", dict)
+    monkeypatch.setattr(explorer, "recorded_overlay", dict)
+    build = setup_json.__wrapped__
+    assert json.loads(build(served=False))["recorded"]["steps"] == recorded_orders()
+    assert json.loads(build())["recorded"] == {}
+
+
+def test_examples_are_described_as_they_are():
+    data = orders_data()
+    assert data["misplaced"] == dict(MISPLACED)
+    assert data["examples"].keys() == EXAMPLES.keys()
+    for name, described in data["examples"].items():
+        assert eval(described["code"], {"StepExample": StepExample}) == EXAMPLES[name]  # noqa: S307
+        assert f"example-{name}" in ENGLISH
+        if name in SCENES:
+            scene = read_link(f"?v=1&s={name}").params
+            opens = described["opens"]
+            assert opens["k"] == scene.get("log2_scale", 0)
+            assert (opens["at"], opens["unscale"]) == (scene.get("at", "loss"), scene.get("unscale", "fp32"))
+    assert data["examples"]["mean"]["shares"] == ["1/4", "3/4"]
+    assert data["examples"]["mean"]["sharesAlike"] == ["1/2", "1/2"]
+    assert data["examples"]["accum"]["shares"] == []
+    assert [name for name, described in data["examples"].items() if described["summed"]] == ["accum"]
+    assert data["examples"]["clip"]["clip"] == {"by": "norm", "limit": "1"}
+    assert data["examples"]["same"]["rate"] == "0.1"
+
+
+# What is asked
+
+
+ASKED = {"example": "clip", "at": "loss", "unscale": "fp32", "misplaced": [], "format": "fp16"}
+
+
+def answered(**changes):
+    return run(Explorer()._answer({"ask": 1, "steps": {**ASKED, **changes}}))
+
+
+def test_a_step_is_answered():
+    answer = answered(misplaced=["clip", "check", "clip"], format="e5m2")
+    assert answer == {"steps": order_json("clip", "loss", "fp32", ("check", "clip"), "e5m2")}
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"example": "<b>"}, "“<b>” is no example that is known"),
+        ({"at": "never"}, "“never” is no place of the scale"),
+        ({"unscale": "bf16"}, "“bf16” is no way to unscale"),
+        ({"misplaced": ["clip", "at"]}, "“at” is no block out of place"),
+        ({"misplaced": [["clip"]]}, "no block out of place"),
+        ({"format": "fp32"}, "“fp32” is no format"),
+        ({"misplaced": "clip"}, "A step is asked for with"),
+        ({"example": None}, "A step is asked for with"),
+    ],
+)
+def test_nonsense_is_refused_in_a_sentence(changes, sentence):
+    with pytest.raises(explorer.InputError, match=sentence):
+        answered(**changes)
+
+
+def test_the_words_of_links_are_those_of_the_core():
+    assert step_order("loss", "fp32", ()).misplaced == ()
+    for at, unscale, misplaced in SINGLE:
+        assert len(step_order(at, unscale, misplaced).misplaced) == 1
+    assert len(step_order(*ALL_WRONG).misplaced) == len(MISPLACED) + 2
+    assert list(AT) == ["loss", "late"]
