@@ -1,15 +1,16 @@
 """Saving pages: one file, or a small site that any static host can serve."""
 
 from pathlib import Path
+from typing import Any
 
 import jinja2
 
 from lossscale_app.bundle import browser_text
+from lossscale_app.catalogues import LANGUAGES, messages
 from lossscale_app.links import Link, read_link
-from lossscale_app.messages import ENGLISH
 from lossscale_app.page import TITLE
-from lossscale_app.presets import PRESETS
 from lossscale_app.saved_page import saved_page
+from lossscale_app.scenarios import SCENARIOS
 from lossscale_core import InputError
 from lossscale_core.errors import quoted
 
@@ -50,13 +51,22 @@ def export(target: str, link: str = "", live_address: str = "") -> list[Path]:
 
 
 def _export_site(directory: Path, live_address: str) -> list[Path]:
-    """The explorer, a page a preset, and a start page that lists them."""
-    links = {"explorer": Link(), **{preset.id: read_link(f"s={preset.id}") for preset in PRESETS}}
-    questions = [(preset.id, ENGLISH[f"try-{preset.id}"]) for preset in PRESETS]
+    """The explorer, and a start page that lists its scenarios in every language."""
     index = jinja2.Environment(autoescape=True).from_string(browser_text("index.html"))
-    start = index.render(title=TITLE, subtitle=ENGLISH["subtitle"], questions=questions)
-    pages = [_write(directory / f"{name}.html", saved_page(link, live_address)) for name, link in links.items()]
-    return [_write(directory / "index.html", start), *pages]
+    start = index.render(title=TITLE, languages=[_contents(language) for language in LANGUAGES])
+    explorer = saved_page(Link(), live_address)
+    return [_write(directory / "index.html", start), _write(directory / "explorer.html", explorer)]
+
+
+def _contents(language: str) -> dict[str, Any]:
+    """What the start page says in a language."""
+    said = messages(language)
+    scenarios = [
+        (said[f"scenario-{scenario.id}-title"], said[f"scenario-{scenario.id}-question"], scenario.id)
+        for scenario in SCENARIOS
+    ]
+    names = ("title", "subtitle", "siteOpen", "siteScenarios")
+    return {"code": language, "scenarios": scenarios, **{name: said[name] for name in names}}
 
 
 def _write(path: Path, text: str) -> Path:

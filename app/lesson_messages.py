@@ -4,6 +4,8 @@ from types import MappingProxyType
 
 LESSON_MESSAGES: MappingProxyType[str, str | dict[str, str]] = MappingProxyType(
     {
+        "siteOpen": "Open the explorer",
+        "siteScenarios": "Or start from a question:",
         "display": "Display",
         "languageLegend": "Language",
         "theme-projector": "Projector",

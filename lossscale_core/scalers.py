@@ -325,9 +325,9 @@ class ScalerPolicy:
             )
 
 
-def _in(dtype: Precision) -> Sentence:
+def _in(dtype: Precision) -> str:
     """What to add to a rule that a number may keep as it is written, but not in its type."""
-    return Sentence("") if dtype == "float64" else Sentence(" in {dtype}", dtype=dtype)
+    return "" if dtype == "float64" else Sentence(" in {dtype}", dtype=dtype)
 
 
 def _overflows(pattern: str) -> Iterator[bool]:

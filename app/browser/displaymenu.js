@@ -15,7 +15,7 @@ export class DisplayMenu {
     this.full = html("button", { type: "button", class: "reset", onclick: () => this.fill() }, words.say("fullScreen"));
     this.element = html("details", { class: "display-menu", onkeydown: (event) => { if (event.key === "Escape") this.element.open = false; } },
       html("summary", {}, words.say("display")), html("div", { class: "display-choices" }, this.theme.element, this.language.element, this.full));
-    change(this.full, { "data-hidden": !document.fullscreenEnabled });
+    change(this.full, { "data-absent": !document.fullscreenEnabled });
     addEventListener("pointerdown", (event) => { if (!event.composedPath().includes(this.element)) this.element.open = false; });
   }
 

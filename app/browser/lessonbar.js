@@ -26,9 +26,9 @@ export class LessonBar {
     const chosen = state.scenario !== "";
     this.select.value = state.scenario;
     this.mode.show(state.mode);
-    change(this.mode.element, { "data-hidden": !chosen });
-    change(this.print, { "data-hidden": !chosen });
-    change(this.dare, { "data-hidden": chosen || state.view !== "window" });
+    change(this.mode.element, { "data-absent": !chosen });
+    change(this.print, { "data-absent": !chosen });
+    change(this.dare, { "data-absent": chosen || state.view !== "window" });
     this.question.textContent = chosen && state.mode === "play" ? words.scenario(state.scenario, "question", {}) : "";
   }
 }

@@ -4,8 +4,10 @@ const POWER = /^(-?)2\^(-?\d+)$/, LINK_POWER = /^(-?)p(-?\d+)$/, PLAIN = /^[0-9A
 
 export class LinkCodec {
   // `scale` is the typed scale the page came with, whose tables are here.
-  constructor(keys, lookups, { presets, beginning, scenes }, scale) {
+  constructor(keys, lookups, { presets, beginning, scenes, trainingTries, settings }, scale) {
     Object.assign(this, { keys, lookups, presets, scenes, scale });
+    const shown = [...Object.values(scenes), ...Object.values(trainingTries)];
+    this.settings = { policy: [...Object.keys(settings.presets), ...shown.map(({ policy }) => policy)], run: shown.map(({ run }) => run) };
     const plain = Object.fromEntries(keys.filter(({ param }) => [...PLAIN_CHOICES, "policy", "run"].includes(param)).map((key) => [key.param, key.default]));
     this.defaults = { ...begin(beginning), ...plain, scenario: "", selected: 0, misplaced: [], embed: false, hide: [] };
   }
@@ -60,7 +62,8 @@ export class LinkCodec {
         const names = value.split(",").filter(Boolean);
         return names.every((name) => key.choices.includes(name)) ? { [key.param]: key.choices.filter((name) => names.includes(name)) } : null;
       }
-      case "policy": case "run": return SETTINGS.test(value) ? { [key.param]: value } : null;
+      // Others than the page's own are Python's to read.
+      case "policy": case "run": return this.settings[key.param].includes(value) ? { [key.param]: value } : SETTINGS.test(value) ? undefined : null;
       case "embed": return { embed: value === "1" };
       default: return {};
     }

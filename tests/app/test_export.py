@@ -1,14 +1,16 @@
 """Saving: one file that needs nothing else, or a small site."""
 
 import gzip
+from html import escape, unescape
 from html.parser import HTMLParser
 import json
+import re
 
 import pytest
 
+from lossscale_app.catalogues import LANGUAGES, messages
 from lossscale_app.export import export
-from lossscale_app.links import read_link
-from lossscale_app.presets import PRESETS
+from lossscale_app.links import SCENARIO_NAMES, read_link
 from lossscale_app.saved_page import saved_page
 from lossscale_core import InputError
 
@@ -71,14 +73,18 @@ def test_what_was_ignored_is_inert_text():
     assert json.loads(parsed(page).state)["ignored"] == ["foo=</script><script>alert(1)</script>"]
 
 
-def test_a_site_has_an_index_and_a_page_a_preset(tmp_path):
+def test_a_site_is_the_explorer_and_an_index_of_its_scenarios(tmp_path):
     files = export(str(tmp_path / "site"))
     names = {file.name for file in files}
-    assert names == {"index.html", "explorer.html", *(f"{preset.id}.html" for preset in PRESETS)}
+    assert names == {"index.html", "explorer.html"}
     index = (tmp_path / "site" / "index.html").read_text("utf-8")
-    assert all(f'href="{name}"' in index for name in names - {"index.html"})
-    below1 = json.loads(parsed((tmp_path / "site" / "below1.html").read_text("utf-8")).state)
-    assert below1["gradients"] == ["2^-20", "2^18"]
+    links = [unescape(link) for link in re.findall('href="(explorer[^"]*)"', index)]
+    asked = [f"explorer.html#v=1&s={name}&m=predict&lang=" for name in SCENARIO_NAMES]
+    assert set(links) == {f"{link}{code}" for link in [*asked, "explorer.html#v=1&lang="] for code in LANGUAGES}
+    assert all(read_link(link.split("#")[1]).ignored == () for link in links)
+    for code in LANGUAGES:
+        assert f'<section lang="{code}">' in index
+        assert escape(str(messages(code)["scenario-below1-title"])) in index
 
 
 @pytest.mark.parametrize("link", ["?v=1&k=99", "?foo=1", "?g=abc"])

@@ -12,7 +12,7 @@ from lossscale_app.explorer import setup_json
 from lossscale_app.links import DEFAULTS, read_link
 from lossscale_app.overlays import overlay
 from lossscale_app.recordings import recorded_overlay, recorded_runs
-from lossscale_app.runs import RUNS, Request, train
+from lossscale_app.runs import RUNS, Request, recorded, train
 from lossscale_app.scenes import SCENES, TRAINING_TRIES
 from lossscale_core import Training
 
@@ -89,29 +89,26 @@ def test_nothing_is_recorded_that_the_page_does_not_find():
     assert set(in_the_page(program, shown=shown)) == set(recorded_runs())
 
 
-@pytest.mark.parametrize("name", ["static", "dynamic", "fp32"])
+@pytest.mark.parametrize("name", RUNS)
 def test_what_is_recorded_is_the_run(name):
+    """But for the last digits, which other machines compute otherwise: these grow from step to step."""
     state = SHOWN["dyn"]
     request = Request(state["policy"], state["run"], state["k"], state["format"])
     columns = recorded_runs()[request.key(name)]
+    ((key, fresh),) = recorded(request, (name,)).items()
+    assert key == request.key(name)
+    assert columns.keys() == fresh.keys()
+    assert columns["end"].keys() == fresh["end"].keys()
     records = list(Training(request.plan(name)))
-    # Another machine adds in another order.
-    losses = [record.loss for record in records]
-    assert columns["loss"][:60] == pytest.approx(losses[:60], rel=0.03)
-    assert sum(columns["loss"][-60:]) == pytest.approx(sum(losses[-60:]), rel=0.2)
+    assert columns["loss"][:20] == pytest.approx([record.loss for record in records[:20]], rel=2e-3)
     assert columns["did"][:20] == "".join("S" if record.action == "step" else "K" for record in records[:20])
-    assert [step for step, *_ in columns["scales"]][:3] == scale_changes(records)[:3]
-
-
-def scale_changes(records):
-    return [
-        record.step for place, record in enumerate(records) if place == 0 or record.scale != records[place - 1].scale
-    ]
+    assert len(columns["loss"]) == len(columns["did"]) == len(records)
+    assert columns["end"]["loss"] == pytest.approx(fresh["end"]["loss"], rel=0.5)
 
 
 def test_the_page_joins_the_parts_of_a_run_to_the_whole():
     state = {"policy": "pytorch,growth_interval.4", "run": "steps.23,seed.5,positions.1,reduction.sum"}
-    state |= {"k": 10, "format": "fp16"}
+    state |= {"k": -9, "format": "fp16"}
     request = Request(*state.values())
     parts = []
     train(request, RUNS, parts.append)
@@ -150,6 +147,7 @@ def test_the_page_joins_the_parts_of_a_run_to_the_whole():
                 assert tuple(at["window"][2:]) == record.window.log2_powers
     assert found["pattern"] == found["runs"]["dynamic"]["did"].replace("S", "F").replace("K", "N")
     assert "N" in found["pattern"]
+    assert len({str(column) for column in found["runs"]["static"]["lost"]}) > 4
     assert found["raised"] == "NFFN"
 
 

@@ -160,6 +160,14 @@ def test_what_is_lost_in_every_step(made, case, name):
         assert (percent == 0, percent == 100) == (share == 0, share == 1)
 
 
+def test_hardly_any_is_not_none_and_nearly_all_is_not_all(made):
+    record = made["most gradients lost", "unscaled"][1][0]
+    extreme = replace(record, lost=(0.0, 1e-9, 0.5, 0.12345, 0.98765, 0.9996, 0.999999, 1.0), lost_of_all=0.9999)
+    part = runs._part([extreme], 0, narrow=True)
+    assert [column[0] for column in part["lost"]] == [0, 1e-7, 50, 12.3, 98.8, 99.9, 99.9, 100]
+    assert part["lostOfAll"] == [99.9]
+
+
 @every_run
 def test_the_window_of_every_step(made, case, name):
     columns, records, _ = made[case, name]

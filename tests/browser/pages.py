@@ -190,7 +190,10 @@ class ExplorerPage:
 
     def theme(self, name: str) -> None:
         """Choose the page's colours."""
-        self.root.get_by_role("radio", name=name.capitalize(), exact=True).check(force=True)
+        menu = self.root.locator(".display-menu")
+        menu.evaluate("menu => { menu.open = true; }")
+        menu.get_by_role("radio", name=name.capitalize(), exact=True).check(force=True)
+        menu.evaluate("menu => { menu.open = false; }")
 
     def try_it(self, words: str) -> None:
         """Press one of the things to try."""

@@ -9,12 +9,14 @@ from playwright.sync_api import Browser, Page, expect
 import pytest
 
 from lossscale_app.bundle import module_text
+from lossscale_app.catalogues import LANGUAGES
 from lossscale_app.datasets import DATASETS, LOSING
 from lossscale_app.explorer import setup_json
 from lossscale_app.gradients import read_gradients, read_scale
-from lossscale_app.links import CONTROLS, DEFAULTS, KEYS, read_link, write_link
+from lossscale_app.links import CONTROLS, DEFAULTS, KEYS, SCENARIO_NAMES, VIEWS, read_link, write_link
 from lossscale_app.lookups import rows_json, tracks_json
 from lossscale_app.messages import ENGLISH
+from lossscale_app.orders import EXAMPLES, MISPLACED
 from lossscale_app.presets import PRESETS
 from lossscale_core import FORMATS
 from lossscale_core.exact import log2
@@ -47,7 +49,7 @@ LOOKED_UP = (
     "s=outlier",
     "s=fp8&k=3&j=2",
     "k=5&s=tie",
-    "lang=pl&m=predict&view=order&u=fp16&at=late&k=3",
+    "lang=en&u=fp16&at=late&k=3&ex=clip&o=weights",
 )
 #: What Python has to read.
 READ = (
@@ -171,9 +173,18 @@ def random_states(count: int) -> list[dict]:
                 "typed_scale": rng.choice(["", "", "1000", "2^3", "0.1", "1.5*2^-3", "1e+10"]),
                 "format": rng.choice(list(FORMATS)),
                 "selected": rng.randrange(max(1, len(gradients))) if rng.random() < 0.5 else 0,
-                "view": rng.choice(["window", "window", "distribution"]),
+                "view": rng.choice(["window", *VIEWS]),
                 "data": rng.choice([dataset.id for dataset in DATASETS]),
                 "losing": rng.choice(list(LOSING)),
+                "unscale": rng.choice(["fp32", "fp16", "never"]),
+                "at": rng.choice(["loss", "late"]),
+                "example": rng.choice(list(EXAMPLES)),
+                "misplaced": [name for name in MISPLACED if rng.random() < 0.1],
+                "policy": rng.choice([DEFAULTS["policy"], "keras3", "pytorch,growth_interval.20"]),
+                "run": rng.choice(["", "positions.1", "seed.1,positions.1,reduction.sum"]),
+                "scenario": rng.choice(["", "", *SCENARIO_NAMES]),
+                "mode": rng.choice(["play", "predict", "present"]),
+                "language": rng.choice(["", *LANGUAGES]),
                 "theme": rng.choice(["auto", "light", "dark", "projector"]),
                 "embed": rng.random() < 0.3,
                 "hide": [name for name in CONTROLS if rng.random() < 0.1],
@@ -247,7 +258,10 @@ def rows_of(state: dict) -> dict:
 
 
 def browser_state(state: dict) -> dict:
-    names = ("format", "selected", "view", "data", "losing", "theme", "embed", "hide")
+    names = (
+        *("format", "selected", "view", "data", "losing", "unscale", "at", "example", "misplaced", "policy", "run"),
+        *("scenario", "mode", "theme", "language", "embed", "hide"),
+    )
     return {"k": state["log2_scale"], **{name: state[name] for name in names}}
 
 
@@ -391,7 +405,7 @@ def _bad_links(count: int) -> list[str]:
         link = _random_link(rng)
         read = read_link(link)
         # A saved page names good numbers too that are not among its own.
-        if read.ignored and not {"typed_scale", "gradients"} & set(read.params) and link not in links:
+        if read.ignored and not {"typed_scale", "gradients", "policy", "run"} & set(read.params) and link not in links:
             links.append(link)
     return links
 
@@ -486,12 +500,10 @@ def check_state(explorer: ExplorerPage, link: str) -> None:
     root = explorer.root
     assert root.evaluate("root => document.documentElement.dataset.theme") == params["theme"]
     assert root.evaluate("root => root.hasAttribute('data-embed')") == params["embed"]
-    # The choice of data is part of the other view.
-    assert root.locator("[data-hidden]:not(dialog *)").count() == len(set(params["hide"]) - {"data"})
+    # Parts of the other views are not in the document.
+    assert root.locator("[data-hidden]:not(dialog *)").count() == len(set(params["hide"]) - ELSEWHERE)
     for name in params["hide"]:
         expect(root.locator(HIDDEN[name]).first).to_be_hidden()
-    if params["theme"] == "projector":  # no button of the page stands for it
-        return
     state = explorer.state()
     fmt, values = FORMATS[params["format"]], values_of(params["gradients"])
     assert (state.format, state.theme) == (fmt.name, params["theme"]) or state.format == params["format"]
@@ -520,7 +532,15 @@ HIDDEN = {
     "numbers": ".numbers",
     "view": ".choice.view",
     "data": ".data",
+    "run": ".run-card",
+    "scaler": ".scaler-card",
+    "policies": ".overlay-card",
+    "autocast": ".autocast-card",
+    "steps": ".steps-card",
+    "example": ".order-tries",
+    "blocks": ".blocks-card",
 }
+ELSEWHERE = {"data", "run", "scaler", "policies", "autocast", "steps", "example", "blocks"}
 
 
 def test_every_control_that_can_be_hidden_is_looked_at() -> None:

@@ -99,6 +99,15 @@ def test_a_bad_setting_is_named_and_kept(view: ExplorerPage, name: str) -> None:
     assert invalid(view) == []
 
 
+def test_a_bad_setting_that_is_folded_away_is_shown(view: ExplorerPage) -> None:
+    box = field(view, "hysteresis")
+    box.evaluate(
+        "box => { box.closest('details').open = false; box.value = '0'; box.dispatchEvent(new Event('change')); }"
+    )
+    expect(problem(view, "scaler-card")).to_contain_text("hysteresis must be")
+    expect(box).to_be_visible()
+
+
 def test_a_bad_setting_does_not_survive_another_choice(view: ExplorerPage) -> None:
     box = enter(view, "growth_factor", "1")
     expect(problem(view, "scaler-card")).not_to_be_empty()
@@ -111,7 +120,7 @@ def test_a_bad_setting_does_not_survive_another_choice(view: ExplorerPage) -> No
 def test_good_settings_land_in_the_link_and_back_undoes_them(view: ExplorerPage) -> None:
     states = [view.page.url]
     for name, text, shown, link in (
-        ("growth_interval", "5", "5", "&p=pytorch,growth_interval.5&"),
+        ("growth_interval", "+5", "5", "&p=pytorch,growth_interval.5&"),
         ("init_scale", "2^14", "2^14", "&p=pytorch,init_scale.p14,growth_interval.5&"),
         ("seed", " 3 ", "3", "&r=seed.3,steps.40,positions.1,reduction.sum"),
         ("learning_rate", "0,01", "0.01", "&r=seed.3,steps.40,positions.1,reduction.sum,learning_rate.0.01"),
@@ -200,14 +209,15 @@ def legend(explorer: ExplorerPage, count: int) -> list[str]:
 
 
 def traced(explorer: ExplorerPage, line: int) -> list[tuple[float, float]]:
-    """Where the scale of a scaler is in the chart, step by step, in octaves from the first one's place."""
+    """Each scale of a scaler in the chart: from which share of the line's length on, and its log2."""
     path = explorer.root.locator(f".overlay-line.line-{line}").get_attribute("d")
     points = [(float(x), float(y), float(to)) for x, y, to in re.findall(r"[ML]([\d.]+),([\d.]+)H([\d.]+)", path)]
     ticks = explorer.root.locator(".overlay-chart .share").evaluate_all(
         "texts => texts.map((text) => [text.textContent, Number(text.getAttribute('y')) - 5])"
     )
     (one, at_one), (two, at_two) = ((exponent(name), y) for name, y in (ticks[0], ticks[-1]))
-    return [(from_, one + (y - at_one) / (at_two - at_one) * (two - one)) for from_, y, _ in points]
+    begin, end = points[0][0], points[-1][2]
+    return [((x - begin) / (end - begin), one + (y - at_one) / (at_two - at_one) * (two - one)) for x, y, _ in points]
 
 
 def exponent(text: str) -> int:
@@ -215,11 +225,12 @@ def exponent(text: str) -> int:
 
 
 def check_trace(explorer: ExplorerPage, line: int, policy: ScalerPolicy, pattern: str) -> None:
+    """The scale before each step, and the one after the last."""
     scales = policy.run(pattern).scales
-    changes = [scale for place, scale in enumerate(scales) if place == 0 or scale != scales[place - 1]]
-    assert [log2 for _, log2 in traced(explorer, line)] == pytest.approx(
-        [math.log2(scale) for scale in changes], abs=0.02
-    )
+    changes = [place for place, scale in enumerate(scales) if place == 0 or scale != scales[place - 1]]
+    shares, logs = zip(*traced(explorer, line), strict=True)
+    assert logs == pytest.approx([math.log2(scales[place]) for place in changes], abs=0.02)
+    assert shares == pytest.approx([place / len(scales) for place in changes], abs=0.001)
 
 
 def test_scalers_go_over_a_typed_pattern(view: ExplorerPage) -> None:
