@@ -4,25 +4,29 @@ import { html, write } from "./dom.js";
 
 // Rows and columns of the table, by the names of the runs.
 const CELLS = [["fp32", "fp32_scaled"], ["unscaled", "dynamic"]];
+const SCALING = ["scalingOff", "scalingOn"];
 
 export class AutocastCard {
   constructor(store) {
     const { words } = store;
     this.store = store;
     this.cells = new Map();
-    const cell = (name) => {
-      const element = html("td", { "data-run": name });
+    // Roles are spelled out, since a table laid out as cards on a phone would lose them.
+    const cell = (name, place) => {
+      const element = html("td", { role: "cell", "data-run": name, "data-label": words.say(SCALING[place]) });
       this.cells.set(name, element);
       return element;
     };
-    const rows = CELLS.map((names, place) => html("tr", {}, html("th", { scope: "row" }, words.say(place ? "autocastOn" : "autocastOff")), ...names.map(cell)));
+    const head = (key) => html("th", { scope: "row", role: "rowheader" }, words.say(key));
+    const rows = CELLS.map((names, place) => html("tr", { role: "row" }, head(place ? "autocastOn" : "autocastOff"), ...names.map(cell)));
     this.same = html("p", {});
     this.element = html("section", { class: "card autocast-card", "aria-labelledby": "lse-autocast-title" },
       html("h2", { id: "lse-autocast-title" }, words.say("autocastTitle")),
       html("p", { class: "quiet" }, words.say("autocastLine")),
-      html("table", { class: "autocast" }, html("caption", { class: "unseen" }, words.say("autocastCaption")),
-        html("thead", {}, html("tr", {}, html("td", {}), ...["scalingOff", "scalingOn"].map((key) => html("th", { scope: "col" }, words.say(key))))),
-        html("tbody", {}, ...rows)), this.same);
+      html("table", { class: "autocast", role: "table" }, html("caption", { class: "unseen" }, words.say("autocastCaption")),
+        html("thead", { role: "rowgroup" }, html("tr", { role: "row" }, html("td", { role: "cell" }),
+          ...SCALING.map((key) => html("th", { scope: "col", role: "columnheader" }, words.say(key))))),
+        html("tbody", { role: "rowgroup" }, ...rows)), this.same);
   }
 
   show(runs) {

@@ -1,6 +1,7 @@
 // A linear axis of log2 values, in CSS pixels, with ticks at whole octaves.
 
 import { svg } from "./dom.js";
+import { labelWidth } from "./measure.js";
 import { power } from "./words.js";
 
 export class Axis {
@@ -35,8 +36,16 @@ export class Axis {
         svg("text", { x, y: y + 22 * unit, "text-anchor": "middle" }, power(tick)),
       );
     }
-    const middle = (this.left + this.right) / 2;
-    group.append(svg("text", { class: "axis-title", x: middle, y: y + 42 * unit, "text-anchor": "middle" }, title));
+    group.append(...this.title(title, y + 42 * unit, unit));
     return group;
+  }
+
+  // Under the middle of the axis. One that is longer than the axis begins further left, and is set closer if it must be.
+  title(text, y, unit) {
+    if (!text) return [];
+    const least = 2 * unit, most = this.right + 8 * unit, wide = Math.min(labelWidth(text, unit, 400), most - least);
+    const x = Math.max(least + wide / 2, Math.min((this.left + this.right) / 2, most - wide / 2));
+    const closer = wide === most - least ? { textLength: wide, lengthAdjust: "spacingAndGlyphs" } : {};
+    return [svg("text", { class: "axis-title", x, y, "text-anchor": "middle", ...closer }, text)];
   }
 }

@@ -85,8 +85,7 @@ export class Exports {
   }
 
   // The charts as one picture; null where there are none.
-  drawn() {
-    const charts = this.charts();
+  drawn(charts = this.charts()) {
     return charts.length ? standalone(this.title(), this.store.page.spoken(), charts, this.stem().replaceAll(".", "_")) : null;
   }
 

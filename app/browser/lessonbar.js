@@ -14,8 +14,8 @@ export class LessonBar {
       html("option", { value: "" }, words.say("scenarioNone")), group("scenarioClass", false), group("scenarioHomework", true));
     this.mode = new Choice("mode", words.say("modeLegend"),
       ["play", "predict", "present"].map((value) => ({ value, label: words.say(`mode-${value}`) })), (mode) => store.act({ mode }));
-    this.dare = html("button", { type: "button", class: "reset", onclick: () => page.dare() }, words.say("challengeMe"));
-    this.print = html("button", { type: "button", class: "reset", onclick: () => page.printSheet() }, words.say("printSheet"));
+    this.dare = html("button", { type: "button", class: "bar-button", onclick: () => page.dare() }, words.say("challengeMe"));
+    this.print = html("button", { type: "button", class: "bar-button", onclick: () => page.printSheet() }, words.say("printSheet"));
     this.question = html("p", { class: "lesson-line" });
     this.element = html("div", { class: "lesson-bar" },
       html("label", { for: "lse-scenario" }, words.say("scenarioLabel")), this.select, this.mode.element, this.question, this.dare, this.print);

@@ -2,7 +2,7 @@
 
 import { change, html, write } from "./dom.js";
 import { LECTURE } from "./lessons.js";
-import { power } from "./words.js";
+import { power, pretty } from "./words.js";
 
 export class LessonCard {
   constructor(store, page) {
@@ -60,7 +60,7 @@ export class LessonCard {
   ask(lesson) {
     const { words } = this.store;
     const options = lesson.predictions.map(({ id }) => html("label", { class: "prediction" },
-      html("input", { type: "radio", name: "lse-prediction", value: id, onchange: () => this.pick(id) }),
+      html("input", { type: "radio", name: "lse-prediction", value: id, checked: id === this.lessons.picked, onchange: () => this.pick(id) }),
       html("span", {}, html("strong", { "aria-hidden": "true" }, id.toUpperCase()), " ", this.say(lesson, id))));
     const commit = this.button("commit", "lessonCommit", true);
     commit.disabled = !this.lessons.picked;
@@ -80,9 +80,14 @@ export class LessonCard {
     const predicted = lessons.picked ? words.say("lessonPredicted", { prediction: this.say(lesson, lessons.picked) }) : words.say("lessonSkipped");
     if (!lessons.explained) {
       return [html("p", {}, predicted), this.seen,
-        html("div", { class: "lesson-row" }, ...(lessons.hidesWindow(this.store.state) ? [this.button("window", "lessonWindow")] : []), this.button("explain", "lessonExplain", true))];
+        html("div", { class: "lesson-row" }, ...this.unveil(), this.button("explain", "lessonExplain", true))];
     }
     return [html("p", {}, predicted), ...this.explanation(lesson, lessons.picked ? [lessons.picked] : []), ...this.next(lesson)];
+  }
+
+  // A way to see the window that is still to be found.
+  unveil() {
+    return this.lessons.hidesWindow(this.store.state) ? [this.button("window", "lessonWindow")] : [];
   }
 
   // What was to be found, and the idea behind each of some wrong predictions.
@@ -91,7 +96,7 @@ export class LessonCard {
     const right = lesson.predictions.find(({ misconception }) => !misconception);
     const wrong = lesson.predictions.filter(({ id, misconception }) => misconception && picked.includes(id));
     return [
-      html("p", { class: "lesson-right" }, words.say("lessonRight", { prediction: this.say(lesson, right.id) })),
+      html("p", { class: "lesson-right", tabindex: -1 }, words.say("lessonRight", { prediction: this.say(lesson, right.id) })),
       ...wrong.map(({ misconception }) => html("p", { class: "lesson-misconception" }, words.misconception(misconception))),
       html("p", { class: "lesson-found" }, this.say(lesson, "found")),
       html("p", { class: "lesson-reflect" }, html("strong", {}, words.say("lessonReflect")), " ", this.say(lesson, "reflect")),
@@ -120,7 +125,7 @@ export class LessonCard {
       next: () => [html("p", {}, words.say("lectureNext")), ...this.next(lesson)],
     };
     return [steps, ...parts[LECTURE[step]](), html("div", { class: "lesson-row" },
-      ...(step > 0 ? [this.button("back", "lectureBack")] : []), ...(step < LECTURE.length - 1 ? [this.button("forward", "lectureForward", true)] : []))];
+      ...(step > 0 ? [this.button("back", "lectureBack")] : []), ...(LECTURE[step] === "show" ? this.unveil() : []), ...(step < LECTURE.length - 1 ? [this.button("forward", "lectureForward", true)] : []))];
   }
 
   // A row for each prediction, with how many of the class made it.
@@ -139,9 +144,9 @@ export class LessonCard {
   challenge() {
     const { words, state } = this.store, { lessons } = this;
     const found = lessons.shown && this.page.window.allSurvive();
-    const text = !lessons.shown ? words.say("challengeLine") : found ? words.say("challengeFound", { scale: power(state.k) }) : words.say("challengeShown");
+    const text = !lessons.shown ? words.say("challengeLine") : found ? words.say("challengeFound", { scale: state.scale ? pretty(state.scale.token) : power(state.k) }) : words.say("challengeShown");
     return [html("h2", { id: "lse-lesson-title" }, words.say("challengeTitle")), html("p", {}, text), this.seen,
-      html("div", { class: "lesson-row" }, ...(lessons.shown ? [] : [this.button("window", "lessonWindow")]), this.button("dare", "challengeAgain", lessons.shown), this.button("leave", "challengeLeave"))];
+      html("div", { class: "lesson-row" }, ...this.unveil(), this.button("dare", "challengeAgain", lessons.shown), this.button("leave", "challengeLeave"))];
   }
 
   clicked(button) {
@@ -162,15 +167,26 @@ export class LessonCard {
       leave: () => { lessons.challenge = null; },
     };
     acts[act]();
-    page.draw();
-    if (!button.isConnected) this.takeFocus();
+    this.redraw(button);
   }
 
-  // The used button is gone: the focus goes to what there is to do next.
+  // Where `focus` is gone, it goes to what there is to do next.
+  redraw(focus) {
+    const { page } = this;
+    page.draw();
+    page.entitle();
+    page.tellSoon();
+    if (focus && !focus.isConnected) this.takeFocus();
+  }
+
   takeFocus() {
-    const next = this.element.querySelector(".lesson-main, .lesson-more") ?? this.element;
-    change(this.element, { tabindex: -1 });
-    next.focus({ preventScroll: true });
+    const { lessons, element } = this, { state } = this.store;
+    const predicted = state.mode === "predict" && lessons.committed;
+    const tries = !this.going || (lessons.challenge ? !lessons.shown : predicted && !lessons.explained);
+    const next = tries ? this.page.shown.chart.slider.input
+      : predicted ? element.querySelector(".lesson-right") : element.querySelector("input, .lesson-main:enabled") ?? element.querySelector(".lesson-more");
+    change(element, { tabindex: -1 });
+    for (const each of [element, next]) each?.focus({ preventScroll: true });
   }
 
   move(by) {
@@ -187,7 +203,7 @@ export class LessonCard {
     if (event.key in steps) this.move(steps[event.key]);
     else if (LECTURE[lessons.step] === "predict" && lesson.predictions.some(({ id }) => id === letter)) lessons.count(letter, event.shiftKey ? -1 : 1);
     else return false;
-    this.page.draw();
+    this.redraw(this.page.element.getRootNode().activeElement);
     return true;
   }
 }

@@ -3,7 +3,7 @@
 // The steps of a lecture; up to `predict` what happens is covered.
 export const LECTURE = ["describe", "predict", "show", "explain", "next"];
 
-const FIRST_SHOWN = LECTURE.indexOf("show");
+const FIRST_SHOWN = LECTURE.indexOf("show"), FIRST_EXPLAINED = LECTURE.indexOf("explain");
 
 export class Lessons {
   constructor({ scenarios }) {
@@ -42,14 +42,12 @@ export class Lessons {
   }
 
   explains(state) {
-    return state.mode === "present" ? LECTURE[this.step] === "explain" : this.explained;
+    return state.mode === "present" ? this.step >= FIRST_EXPLAINED : this.explained;
   }
 
   // A scale at which the hand rests counts as found, one that is passed over does not.
-  found({ k, scale, ...state }, allSurvive) {
-    const lesson = this.scenario(state);
-    const there = this.challenge || !lesson ? allSurvive : !scale && lesson.goal.includes(k);
-    if (there && this.hidesWindow(state)) this.shown = true;
+  found(state, allSurvive) {
+    if (allSurvive && this.hidesWindow(state)) this.shown = true;
     return this.shown;
   }
 

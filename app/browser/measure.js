@@ -7,8 +7,8 @@ export function useFontOf(element) {
   family = getComputedStyle(element).fontFamily;
 }
 
-// The chart's bold labels: 14 px where the page's text is 16 px.
-export function labelWidth(text, unit) {
-  pen.font = `700 ${14 * unit}px ${family}`;
+// The chart's labels, bold ones by default: 14 px where the page's text is 16 px.
+export function labelWidth(text, unit, weight = 700) {
+  pen.font = `${weight} ${14 * unit}px ${family}`;
   return pen.measureText(text).width;
 }

@@ -39,7 +39,8 @@ export class OrderChart extends ScaleChart {
     const { words } = this.store;
     const { tall, axisRoom } = ROOM[layout] ?? ROOM.roomy, strip = layout === "strip";
     this.table = mine;
-    this.axis = new Axis(...reach(right), (strip ? 24 : 76) * unit, width - (strip ? 24 : 30) * unit);
+    const names = ["orderSkipped", "orderLost", "orderTrue"].map((key) => labelWidth(words.say(key), unit, 400));
+    this.axis = new Axis(...reach(right), strip ? 24 * unit : Math.max(76 * unit, ...names.map((wide) => wide + 10 * unit)), width - (strip ? 24 : 30) * unit);
     this.fillCaption(this.captionText(mine, right), Boolean(right?.same.length));
     const top = TOP * unit, floor = top + tall * unit, lane = Math.min(30, tall / 5) * unit;
     const bottom = strip ? (TOP - 8) * unit : floor + this.caption.offsetHeight + 10 * unit;

@@ -24,8 +24,14 @@ const REDRAWN = ["gradients", "format", "scale", "view", "data", "losing", "unsc
 // A notice stays a notice: so many parts of a bad link, and so much of each.
 const MOST_NAMED = 6, LONGEST_NAMED = 80;
 
-// What a reader has typed and not yet sent, by its id; and the most powers of two in the window of a challenge.
-const TYPED = ".field[id], input[type=checkbox][id]", MOST_DARED = 5;
+// What a reader has typed and not yet sent, by its id.
+const TYPED = ".field[id], input[type=checkbox][id]";
+
+// In the window of a challenge: its first power of two is at most this, and its last this many octaves above.
+const MOST_DARED = 16, WIDEST_DARED = 5;
+
+// The charts that a sheet of paper has room for.
+const PRINTED = ".window-chart, .landing-chart, .order-chart, .loss-chart, .trace-chart";
 
 const VIEWS = { window: WindowView, distribution: DistributionView, training: TrainingView, order: OrderView };
 
@@ -38,7 +44,13 @@ export class Page {
     const framed = window.parent !== window;
     this.timeline = new Timeline((state) => codec.write(state), (state) => store.restore(state), { owned: isPage && !framed, hash: store.model.saved });
     this.build();
+    if (isPage) this.listenForRemote(document);
     this.frame = new Frame(this, framed);
+  }
+
+  // Before the slider, which has another use for the keys of a presenter's remote.
+  listenForRemote(ground) {
+    ground.addEventListener("keydown", (event) => this.lectureKey(event), { capture: true });
   }
 
   build() {
@@ -58,8 +70,7 @@ export class Page {
     this.notice = html("p", { class: "notice", role: "status" });
     this.element = this.layOut();
     this.element.addEventListener("keydown", (event) => this.key(event));
-    // Before the slider, which has another use for the keys of a presenter's remote.
-    this.element.addEventListener("keydown", (event) => this.lectureKey(event), { capture: true });
+    if (!this.isPage) this.listenForRemote(this.element);
   }
 
   layOut() {
@@ -139,23 +150,21 @@ export class Page {
 
   // Two powers of two that some scale saves, but not the one the slider is at.
   dare() {
-    const { store } = this, { lookups } = store;
+    const { store } = this, { lookups, state: { format } } = store;
     const random = (from, to) => from + Math.floor(Math.random() * (to - from + 1));
-    for (;;) {
-      const gradients = [`2^${random(-40, -26)}`, `2^${random(-4, 15)}`].map((token) => lookups.find(token));
-      const windows = lookups.windows(gradients, store.state.format);
-      const { empty, powerless, first, last } = windows.survive;
-      if (empty || powerless || last - first > MOST_DARED || (first <= 0 && last >= 0)) continue;
-      store.begin({ gradients, format: store.state.format, k: 0, scenario: "", mode: "play" });
-      store.lessons.dare(gradients);
-      this.draw();
-      return;
-    }
+    const first = random(2, MOST_DARED), last = first + random(0, WIDEST_DARED);
+    const { survival, overflow } = lookups.ends(lookups.find("1"), format);
+    const gradients = [survival.k - first, overflow.k - 1 - last].map((octave) => lookups.find(`2^${octave}`));
+    store.begin({ gradients, format, k: 0 });
+    store.lessons.dare(gradients);
+    this.draw();
   }
 
   printSheet() {
-    const { store, lesson } = this, found = store.lessons.scenario(store.state);
-    const picture = this.covered ? null : this.share.exports.drawn();
+    const { store, lesson } = this, found = store.lessons.scenario(store.state), { exports } = this.share;
+    change(this.themed, { "data-theme": "light" });
+    const picture = this.covered ? null : exports.drawn(exports.charts().filter(({ element }) => element.matches(PRINTED)));
+    change(this.themed, { "data-theme": store.state.theme });
     this.sheet.fill(found, (part) => lesson.say(found, part), this.shown.given(), picture?.text ?? "");
     this.sheet.print();
   }
@@ -217,6 +226,7 @@ export class Page {
     change(this.element, { "data-view": state.view });
     change(this.element, { "data-lesson": going });
     change(this.columns, { "data-covered": covered });
+    if (covered) write(this.live, "");
     if (covered) return void this.columns.replaceChildren(this.lesson.element);
     const { left, right, below } = this.shown;
     this.left.replaceChildren(...left);

@@ -17,13 +17,15 @@ export class RunTable {
     this.store = store;
     this.title = html("h2", { class: "outcome-title" });
     this.lines = html("div", { class: "outcome-lines" });
+    // Roles are spelled out, since a table laid out as cards on a phone would lose them.
     this.rows = SHOWN_RUNS.map((name) => {
-      const head = html("th", { scope: "row", class: `run-name ${name}` }), cells = COLUMNS.slice(1).map(() => html("td", { class: "number" }));
-      return { name, head, cells, line: html("tr", { "data-run": name }, head, ...cells) };
+      const head = html("th", { scope: "row", role: "rowheader", class: `run-name ${name}` });
+      const cells = COLUMNS.slice(1).map((column) => html("td", { class: `number ${column}`, role: "cell", "data-label": words.say(`runs-${column}`) }));
+      return { name, head, cells, line: html("tr", { role: "row", "data-run": name }, head, ...cells) };
     });
-    this.table = html("table", { class: "run-table" }, html("caption", { class: "unseen" }, words.say("runsCaption")),
-      html("thead", {}, html("tr", {}, ...COLUMNS.map((name) => html("th", { scope: "col" }, words.say(`runs-${name}`))))),
-      html("tbody", {}, ...this.rows.map(({ line }) => line)));
+    const heads = COLUMNS.map((name) => html("th", { scope: "col", role: "columnheader", class: name }, words.say(`runs-${name}`)));
+    this.table = html("table", { class: "run-table", role: "table" }, html("caption", { class: "unseen" }, words.say("runsCaption")),
+      html("thead", { role: "rowgroup" }, html("tr", { role: "row" }, ...heads)), html("tbody", { role: "rowgroup" }, ...this.rows.map(({ line }) => line)));
     this.element = html("section", { class: "card outcome runs-card", "aria-label": words.say("outcomeName") }, this.title, this.lines, this.table);
   }
 

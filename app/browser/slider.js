@@ -39,9 +39,11 @@ export class Slider {
     store.restSoon();
   }
 
+  // A thumb that is taller than its place sticks out of it on both sides.
   place(axis, top, height) {
     const thumb = parseFloat(getComputedStyle(this.clip).getPropertyValue("--thumb"));
-    change(this.clip, { style: `left:${axis.left - thumb}px;width:${axis.right - axis.left + 2 * thumb}px;top:${top}px;height:${height}px` });
+    const tall = Math.max(height, thumb), above = top - (tall - height) / 2;
+    change(this.clip, { style: `left:${axis.left - thumb}px;width:${axis.right - axis.left + 2 * thumb}px;top:${above}px;height:${tall}px` });
     const start = axis.x(FIRST) - axis.left + thumb;
     change(this.input, { style: `left:${start - thumb / 2}px;width:${(LAST - FIRST) * axis.octave + thumb}px` });
     this.track.style.left = `${thumb}px`;

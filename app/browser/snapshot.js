@@ -8,7 +8,7 @@ const MARGIN = 24, GAP = 18;
 const SHAPES = ["path", "rect", "line", "circle", "polygon", "text"];
 const GROUPS = ["g", "defs", "clipPath", "pattern"];
 const KEPT = ["id", "x", "y", "x1", "x2", "y1", "y2", "cx", "cy", "r", "rx", "width", "height", "d", "points", "transform",
-  "clip-path", "text-anchor", "patternUnits"];
+  "clip-path", "text-anchor", "textLength", "lengthAdjust", "patternUnits"];
 // Computed styles that are written out where they are not what a picture has anyway.
 const PLAIN = {
   fill: "rgb(0, 0, 0)", "fill-opacity": "1", stroke: "none", "stroke-width": "1px", "stroke-opacity": "1",

@@ -2,6 +2,8 @@
 
 import { Axis } from "./axis.js";
 import { change, html, svg } from "./dom.js";
+import { labelWidth } from "./measure.js";
+import { SHOWN_RUNS } from "./runs.js";
 
 const LEFT = 62, RIGHT = 92, TITLE_ROOM = 46, TICK_ROOM = 26;
 
@@ -17,9 +19,9 @@ export class StepChart {
 
   // The area of a drawing `tall` high, over the axis of `steps` steps.
   begin({ width, unit }, steps, tall, title) {
-    const right = width > 34 * 16 * unit ? RIGHT : 22;
-    this.axis = new Axis(0.5, steps + 0.5, LEFT * unit, width - right * unit);
-    this.labelled = right === RIGHT;
+    const [left, right] = margins(this.store.words);
+    this.labelled = width > 34 * 16 * unit;
+    this.axis = new Axis(0.5, steps + 0.5, left * unit, width - (this.labelled ? right : 22) * unit);
     const top = 10 * unit, floor = top + tall * unit, height = floor + (title ? TITLE_ROOM : TICK_ROOM) * unit;
     Object.assign(this, { steps, geometry: { unit, top, floor } });
     change(this.picture, { viewBox: `0 0 ${width} ${height}`, width, height });
@@ -37,7 +39,7 @@ export class StepChart {
       group.append(svg("line", { x1: x, x2: x, y1: floor, y2: floor + 5 * unit }),
         svg("text", { x, y: floor + 21 * unit, "text-anchor": "middle" }, String(step)));
     }
-    if (title) group.append(svg("text", { class: "axis-title", x: (left + right) / 2, y: floor + 41 * unit, "text-anchor": "middle" }, title));
+    group.append(...this.axis.title(title, floor + 41 * unit, unit));
     return group;
   }
 
@@ -56,6 +58,13 @@ export class StepChart {
     const { left, right } = this.axis, share = (event.offsetX - left) / (right - left);
     this.onstep?.(Math.max(1, Math.min(this.steps, Math.ceil(share * this.steps))));
   }
+}
+
+// What all of these charts leave for names on both sides, so that their axes are below each other; at 16 px text.
+function margins(words) {
+  const widest = (texts, weight) => Math.max(...texts.map((text) => labelWidth(text, 1, weight))) + 10;
+  const rows = ["lostOutputs", "lostParameters"].map((key) => words.say(key, { n: 4 }));
+  return [Math.max(LEFT, widest(rows, 400)), Math.max(RIGHT, widest(SHOWN_RUNS.map((name) => words.say(`run-${name}-short`)), 700))];
 }
 
 // Move labels apart that stand one below the other, so that none covers another; in the order of their places.

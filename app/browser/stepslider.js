@@ -2,8 +2,6 @@
 
 import { change, html } from "./dom.js";
 
-const THUMB = 28;
-
 export class StepSlider {
   constructor(name, look) {
     this.input = html("input", { type: "range", class: "step-slider", min: 1, max: 1, step: 1, "aria-label": name, oninput: () => look(this.input.valueAsNumber) });
@@ -11,8 +9,8 @@ export class StepSlider {
   }
 
   place({ left, right }, steps) {
-    const room = (right - left) / steps;
-    change(this.input, { max: steps, style: `left:${left + room / 2 - THUMB / 2}px;width:${right - left - room + THUMB}px` });
+    const room = (right - left) / steps, thumb = parseFloat(getComputedStyle(this.element).getPropertyValue("--step-thumb"));
+    change(this.input, { max: steps, style: `left:${left + room / 2 - thumb / 2}px;width:${right - left - room + thumb}px` });
   }
 
   show(step, spoken) {

@@ -73,9 +73,10 @@ export class TraceChart extends StepChart {
     const upper = this.y(here.window[1]), lower = this.y(here.window[0]);
     const places = [["traceOverflow", "overflow", top, upper], ["traceWindow", "normal", upper, lower], ["traceLost", "underflow", lower, floor]];
     return places.flatMap(([key, name, from, to]) => {
-      const text = words.say(key), x = here.x;
-      if (to - from < 24 * unit || x + labelWidth(text, unit) / 2 > this.axis.right) return [];
-      return [svg("text", { class: `band-label ${name}`, x: Math.max(x, this.axis.left + labelWidth(text, unit) / 2 + 6 * unit), y: (from + to) / 2 + 5 * unit, "text-anchor": "middle" }, text)];
+      const text = words.say(key), { left, right } = this.axis, half = labelWidth(text, unit) / 2 + 6 * unit;
+      if (to - from < 24 * unit || 2 * half > right - left) return [];
+      const x = Math.max(left + half, Math.min(here.x, right - half));
+      return [svg("text", { class: `band-label ${name}`, x, y: (from + to) / 2 + 5 * unit, "text-anchor": "middle" }, text)];
     });
   }
 

@@ -18,7 +18,7 @@ ALL_K = range(-40, 41)
 
 #: What holds the parts of the page, and what a part may not stick out of.
 CARDS = ".table-room, .card, .bar-top, .notice, dialog"
-FOCUSABLE = "a[href], button:not(:disabled), input:not(:disabled), select, textarea, [tabindex='0']"
+FOCUSABLE = "a[href], button:not(:disabled), summary, input:not(:disabled), select, textarea, [tabindex='0']"
 #: Whether an element is there for eyes, and not only for ears or for the browser.
 SEEN = """
 (element) => {

@@ -3,8 +3,8 @@
 from .pages import FOCUSABLE, SEEN, ExplorerPage
 
 
-def small_texts(explorer: ExplorerPage) -> list[str]:
-    """Texts of less than 14 pixels."""
+def small_texts(explorer: ExplorerPage, least: float = 14) -> list[str]:
+    """Texts of less than so many pixels."""
     return explorer.page.evaluate(
         f"""() => {{
             const size = (element) => parseFloat(getComputedStyle(element).fontSize)
@@ -12,7 +12,7 @@ def small_texts(explorer: ExplorerPage) -> list[str]:
             const hasText = (element) => element.matches("input[type=text], select, textarea")
                 || [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
             return [...document.body.querySelectorAll("*")]
-                .filter((element) => hasText(element) && ({SEEN})(element) && size(element) < 14)
+                .filter((element) => hasText(element) && ({SEEN})(element) && size(element) < {least})
                 .map((element) => `${{element.outerHTML}}: ${{size(element)}}`);
         }}"""
     )

@@ -123,9 +123,11 @@ def test_choices_are_made_with_arrow_keys(explorer: ExplorerPage) -> None:
     for name in ("bf16", "e5m2", "e4m3", "fp16"):
         explorer.press("ArrowRight")
         assert explorer.state().format == name
-    explorer.root.get_by_role("radio", name="Auto", exact=True).focus()
-    explorer.press("ArrowRight", "ArrowRight")
+    explorer.root.locator(".display-menu summary").focus()
+    explorer.press("Enter", "Tab", "ArrowRight", "ArrowRight")
     assert explorer.state().theme == "dark"
+    explorer.press("Escape")
+    assert not explorer.root.locator(".display-choices").is_visible()
 
 
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])

@@ -335,6 +335,7 @@ def test_emptied_and_filled_again(explorer: ExplorerPage) -> None:
 PRESETS = {
     "Find a scale that saves both": (SEED, "fp16", 0),
     "Three near 2⁻²⁵: which becomes 0?": (["2^-25", "1.0009765625*2^-25", "3*2^-25"], "fp16", 0),
+    "What is 8 × 2¹³ in FP16?": (["8"], "fp16", 12),
     "Nonzero means correct?": (["1.75*2^-24"], "fp16", 0),
     "Must S exceed 1?": (["2^-20", "2^18"], "fp16", 0),
     "Save both at once?": (["2^-34", "2^10"], "fp16", 0),

@@ -11,10 +11,12 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, expect
 import pytest
 
+from lossscale_app.catalogues import LANGUAGES, messages
 from lossscale_app.links import read_link
 from lossscale_app.messages import ENGLISH
 from lossscale_app.presets import PRESETS
 from lossscale_app.saved_page import saved_page
+from lossscale_app.scenarios import SCENARIOS
 from lossscale_core import FORMATS, Format
 
 from .agreement import SEED, check, check_numbers
@@ -249,20 +251,22 @@ def test_the_site_s_index_lists_its_pages(browser: Browser, folder: Path) -> Non
     page.goto((folder / "site" / "index.html").as_uri())
     links = page.locator("main a")
     assert links.evaluate_all("links => links.map((a) => a.getAttribute('href'))") == [
-        "explorer.html",
-        *(f"{preset.id}.html" for preset in PRESETS),
+        link
+        for code in LANGUAGES
+        for link in (
+            f"explorer.html#v=1&lang={code}",
+            *(f"explorer.html#v=1&s={scenario.id}&m=predict&lang={code}" for scenario in SCENARIOS),
+        )
     ]
-    assert {path.name for path in (folder / "site").iterdir()} == {
-        "index.html",
-        "explorer.html",
-        *(f"{preset.id}.html" for preset in PRESETS),
-    }
+    assert {path.name for path in (folder / "site").iterdir()} == {"index.html", "explorer.html"}
     assert Axe().run(page).response["violations"] == []
-    for preset in PRESETS:
-        page.get_by_role("link", name=ENGLISH[f"try-{preset.id}"], exact=True).click()
-        page.locator(".scale-slider").wait_for()
-        expect(page.locator(".try [aria-pressed=true]")).to_have_text(ENGLISH[f"try-{preset.id}"])
-        expect(page.locator(".scale-line")).to_have_attribute("data-log2", str(preset.log2_scale))
+    for code in LANGUAGES:
+        said = messages(code)
+        page.locator(f"section[lang={code}]").get_by_role(
+            "link", name=said["scenario-below1-title"], exact=True
+        ).click()
+        expect(page.locator(".lesson-question")).to_have_text(said["scenario-below1-question"])
+        expect(page.locator("html")).to_have_attribute("lang", code)
         page.go_back()
     assert complaints == []
     page.close()

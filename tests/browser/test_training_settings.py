@@ -345,3 +345,15 @@ def test_another_run_is_no_reason_to_forget_a_pattern(view: ExplorerPage) -> Non
     made(view)
     expect(box).to_have_value("NNN")
     expect(view.root.locator(".overlay-legend")).to_contain_text("3 steps overflow")
+
+
+def test_a_link_with_settings_that_are_none_changes_none(view: ExplorerPage) -> None:
+    """Nor does what is chosen next fail at the server, which is looked at when the page is left."""
+    go(view, "v=1&view=training&p=nonsense&r=steps.0,seed.1")
+    expect(view.notice).to_contain_text("p=nonsense")
+    expect(view.notice).to_contain_text("r=steps.0,seed.1")
+    expect(field(view, "steps")).to_have_value("300")
+    assert view.root.get_by_label("like in", exact=True).input_value() == "pytorch"
+    view.format("BF16")
+    view.page.wait_for_timeout(700)
+    assert view.page.url.partition("?")[2] == "v=1&f=bf16&view=training"

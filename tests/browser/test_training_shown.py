@@ -210,7 +210,7 @@ def saved(browser: Browser, site: Site) -> Iterator[ExplorerPage]:
 
 @pytest.mark.parametrize("scene", SCENES)
 def test_a_scene_opens_with_its_recorded_runs(saved: ExplorerPage, scene: str) -> None:
-    go_to_hash(saved, f"v=1&view=training&k=39&r=seed.{len(scene)}")
+    go_to_hash(saved, "v=1&view=training&k=39&f=bf16")
     go_to_hash(saved, f"s={scene}")
     shown = made(saved)
     expect(saved.root.locator(".run-card .busy")).to_have_text(re.compile(re.escape(ENGLISH["run-note-recorded"])))
@@ -248,9 +248,16 @@ def test_a_scale_that_is_not_recorded_says_so(saved: ExplorerPage) -> None:
         saved.go(k)
         expect(note).to_have_text(re.compile(re.escape(ENGLISH["run-note-recorded"])))
         assert made(saved)["rows"]["static"][0] == f"static S = {power(k)}"
-    go_to_hash(saved, "v=1&view=training&r=seed.9")
+    saved.format("BF16")
     expect(saved.root.locator(".runs-card .outcome-title")).to_have_text(ENGLISH["runsNotMade"])
     expect(note).to_have_text(re.compile(re.escape(ENGLISH["run-note-unrecorded"])))
+
+
+def test_a_link_with_settings_that_only_python_reads_is_told_of(saved: ExplorerPage) -> None:
+    go_to_hash(saved, "v=1&view=training&k=8&r=seed.9&p=pytorch,lag.1")
+    expect(saved.notice).to_contain_text("r=seed.9")
+    expect(saved.notice).to_contain_text("p=pytorch,lag.1")
+    assert made(saved)["rows"]["static"][0] == f"static S = {power(8)}"
 
 
 def test_other_settings_need_the_live_page(saved: ExplorerPage) -> None:
