@@ -2,8 +2,9 @@
 
 import asyncio
 from base64 import b64encode
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from contextvars import copy_context
 from functools import cache, partial
 import json
@@ -146,6 +147,8 @@ class Explorer(JSComponent):
         params.setdefault("sizing_mode", "stretch_width")
         params.setdefault("setup", setup_json(opened=opened_file() is not None))
         super().__init__(**params)
+        # Questions that take a while, and those of them that nobody waits for any more.
+        self._working: set[int] = set()
         self._cancelled: set[int] = set()
         self._look_up()
 
@@ -197,12 +200,9 @@ class Explorer(JSComponent):
             with take(upload) as uploaded:
                 return file_json(uploaded.path, tell)
 
-        try:
+        with self._work(question):
             return {"distribution": await asyncio.to_thread(read)}
-        except _CancelledError:
-            return {"cancelled": True}
-        finally:
-            self._cancelled.discard(question)
+        return {"cancelled": True}
 
     async def _train(self, asked: dict[str, Any], question: int) -> dict[str, Any]:
         request, names = read_request(asked)
@@ -228,12 +228,21 @@ class Explorer(JSComponent):
             train(request, names, tell)
             send()
 
-        try:
+        with self._work(question):
             await loop.run_in_executor(_TRAINERS, copy_context().run, run)
             return {"trained": True}
+        return {"cancelled": True}
+
+    @contextmanager
+    def _work(self, question: int) -> Iterator[None]:
+        """Work that can be cancelled, which ends the block."""
+        self._working.add(question)
+        try:
+            yield
         except _CancelledError:
-            return {"cancelled": True}
+            pass
         finally:
+            self._working.discard(question)
             self._cancelled.discard(question)
 
     def _reply(self, answer: dict[str, Any]) -> None:
@@ -279,7 +288,8 @@ class Explorer(JSComponent):
             case {"steps": dict(asked)}:
                 return {"steps": await asyncio.to_thread(order_json, *read_arrangement(asked))}
             case {"cancel": int(question)}:
-                self._cancelled.add(question)
+                if question in self._working:
+                    self._cancelled.add(question)
                 return {}
             case {"qr": str(link)}:
                 return {"qr": {**qr_data(link), "link": link}}

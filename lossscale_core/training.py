@@ -51,7 +51,7 @@ class StepRecord:
         lost_of_all: the same share of all of them together.
         overflowed: the share of all gradients that are stored as inf or NaN.
         window: the scales at which none of the step's true gradients overflows and at most `WINDOW_LOSING` of
-            those that are not 0 are lost; None in FP32, and where none is finite.
+            those that are not 0 are lost; None in FP32, and where one is inf or NaN, which no scale helps.
         norm: the Euclidean norm of the unscaled gradient of the parameters, before clipping.
         clipped: whether clipping made it shorter.
         ending: why training ended with this step; None where it goes on.
@@ -244,4 +244,5 @@ def _overflowed(passes: Sequence[_Pass]) -> float:
 def _window(passes: Sequence[_Pass], plan: TrainingPlan) -> Window | None:
     true = np.concatenate([array.ravel() for each in passes for array in _tensors(each.true)])
     index = MagnitudeIndex(true)
-    return index.safe_window(plan.format, losing=WINDOW_LOSING).survive if index.alive else None
+    helped = index.alive and not index.nonfinite
+    return index.safe_window(plan.format, losing=WINDOW_LOSING).survive if helped else None
