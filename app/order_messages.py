@@ -131,6 +131,7 @@ ORDER_MESSAGES: MappingProxyType[str, str | dict[str, str]] = MappingProxyType(
         "orderRecordedOnly": (
             "A saved page holds the right order, and in FP16 each mistake alone. This step needs the live page."
         ),
+        "orderRecorded": "Recorded: the numbers of these steps came with the page.",
         "orderNeedsServer": "This step is the server's to work out, and it is gone.",
         "openLiveStep": "Open the live page",
         "examplesTitle": "Which step?",

@@ -17,8 +17,8 @@ export class AutocastCard {
       this.cells.set(name, element);
       return element;
     };
-    const head = (key) => html("th", { scope: "row", role: "rowheader" }, words.say(key));
-    const rows = CELLS.map((names, place) => html("tr", { role: "row" }, head(place ? "autocastOn" : "autocastOff"), ...names.map(cell)));
+    const head = (text) => html("th", { scope: "row", role: "rowheader" }, text);
+    const rows = CELLS.map((names, place) => html("tr", { role: "row" }, head(words.say(place ? "autocastOn" : "autocastOff")), ...names.map(cell)));
     this.same = html("p", {});
     this.element = html("section", { class: "card autocast-card", "aria-labelledby": "lse-autocast-title" },
       html("h2", { id: "lse-autocast-title" }, words.say("autocastTitle")),

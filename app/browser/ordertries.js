@@ -16,7 +16,8 @@ export class OrderTries {
     this.right = html("button", { type: "button", class: "put-right", onclick: () => this.putRight() }, words.say("putRight"));
     this.element = html("section", { class: "card try order-tries", "aria-labelledby": "lse-examples-title" },
       html("h2", { id: "lse-examples-title" }, words.say("examplesTitle")),
-      html("ul", {}, ...this.buttons.map(({ button }) => html("li", {}, button))), this.note, html("div", {}, this.right));
+      html("ul", {}, ...this.buttons.map(({ button }) => html("li", {}, button))), this.note,
+      store.model.saved ? html("p", { class: "quiet" }, words.say("orderRecorded")) : null, html("div", {}, this.right));
   }
 
   // The button goes once it has done its work, so the focus goes to the step it was done to.

@@ -33,6 +33,9 @@ const MOST_DARED = 16, WIDEST_DARED = 5;
 // The charts that a sheet of paper has room for.
 const PRINTED = ".window-chart, .landing-chart, .order-chart, .loss-chart, .trace-chart";
 
+// What can have the focus.
+const REACHED = "a[href], button, input, select, textarea, summary, [tabindex]";
+
 const VIEWS = { window: WindowView, distribution: DistributionView, training: TrainingView, order: OrderView };
 
 export class Page {
@@ -90,7 +93,7 @@ export class Page {
 
   mount(ground) {
     const { state } = this.store;
-    Object.assign(this, { ground, themed: this.isPage ? document.documentElement : this.element });
+    this.ground = ground;
     this.put();
     useFontOf(this.element);
     this.frame.mount();
@@ -102,28 +105,38 @@ export class Page {
 
   put() {
     const { state, words } = this.store;
+    this.themed = this.isPage ? document.documentElement : this.element;
     change(this.element, { "data-embed": state.embed, lang: this.isPage ? null : words.language });
     if (this.isPage) change(document.documentElement, { lang: words.language });
     this.ground.replaceChildren(this.element);
   }
 
-  // The same page in another language; what is typed and not taken up yet stays.
+  // The same page in another language; what is typed and not taken up yet stays, as does where the reader is.
   translate() {
     const typed = [...this.element.querySelectorAll(TYPED)].map(({ id, type, value, checked }) => ({ id, type, value, checked }));
-    const open = this.menu.element.open;
+    const open = this.all("details").map((each) => each.open), { scrollX, scrollY } = window;
+    const focus = this.all(REACHED).indexOf(this.element.getRootNode().activeElement);
     for (const view of this.views.values()) view.leave?.();
+    this.former = new Map(this.views);
     this.views.clear();
     this.build();
     this.put();
     this.frame.translate();
     this.draw();
+    if (!this.store.online && !this.store.model.saved) this.offline();
+    else this.ignored(this.unused);
     for (const { id, value, checked } of typed) {
       const box = this.element.querySelector(`#${id}`);
       if (box) Object.assign(box, box.type === "checkbox" ? { checked } : { value });
     }
-    this.menu.element.open = open;
-    this.menu.language.inputs.find(({ input }) => input.checked)?.input.focus({ preventScroll: true });
+    this.all("details").forEach((each, place) => { each.open = open[place]; });
+    this.all(REACHED)[focus]?.focus({ preventScroll: true });
+    scrollTo(scrollX, scrollY);
     this.entitle();
+  }
+
+  all(selector) {
+    return [...this.element.querySelectorAll(selector)];
   }
 
   // Leave out what the link asks to be left out.
@@ -150,14 +163,20 @@ export class Page {
 
   // Two powers of two that some scale saves, but not the one the slider is at.
   dare() {
-    const { store } = this, { lookups, state: { format } } = store;
-    const random = (from, to) => from + Math.floor(Math.random() * (to - from + 1));
-    const first = random(2, MOST_DARED), last = first + random(0, WIDEST_DARED);
-    const { survival, overflow } = lookups.ends(lookups.find("1"), format);
-    const gradients = [survival.k - first, overflow.k - 1 - last].map((octave) => lookups.find(`2^${octave}`));
+    const { store, setup } = this;
+    const [format, gradients] = [store.state.format, setup.beginning.format].map((each) => [each, this.pair(each)]).find(([, pair]) => pair.every(Boolean));
     store.begin({ gradients, format, k: 0 });
     store.lessons.dare(gradients);
     this.draw();
+  }
+
+  // Their safe window in a format, made first. In a format with a wide range no gradients that the page knows need one.
+  pair(format) {
+    const { lookups } = this.store;
+    const random = (from, to) => from + Math.floor(Math.random() * (to - from + 1));
+    const first = random(2, MOST_DARED), last = first + random(0, WIDEST_DARED);
+    const { survival, overflow } = lookups.ends(lookups.find("1"), format);
+    return [survival.k - first, overflow.k - 1 - last].map((octave) => lookups.find(`2^${octave}`));
   }
 
   printSheet() {
@@ -203,6 +222,9 @@ export class Page {
   viewOf(name) {
     if (!this.views.has(name)) {
       const view = new VIEWS[name](this.store, this.setup);
+      // In another language it is the same view.
+      if (this.former?.has(name)) view.follow?.(this.former.get(name));
+      this.former?.delete(name);
       this.views.set(name, view);
       this.hide(view.controls());
       new ResizeObserver(() => this.resized()).observe(view.chart.element);
@@ -345,6 +367,7 @@ export class Page {
 
   ignored(parts = []) {
     if (!this.store.online && !this.store.model.saved) return;
+    this.unused = parts;
     const named = parts.slice(0, MOST_NAMED).map((part) => (part.length > LONGEST_NAMED ? `${part.slice(0, LONGEST_NAMED)}…` : part));
     if (parts.length > MOST_NAMED) named.push("…");
     write(this.notice, parts.length ? this.store.words.say("ignored", { n: parts.length, parts: named.join(", ") }) : "");

@@ -165,7 +165,8 @@ def shared(browser: Browser, server: Server) -> Iterator[ExplorerPage]:
 def lesson(shared: ExplorerPage) -> ExplorerPage:
     """The page at the first scenario, before a prediction."""
     begin(shared, "window")
-    return shared
+    yield shared
+    print("PROBLEMS", shared.watch.problems())
 
 
 # The list and the link
