@@ -69,6 +69,11 @@ export class DistributionView {
     this.chart.slider.show({ k: this.store.state.k, scale: null }, this.spoken());
   }
 
+  // Sort the same way as a former view, which was in another language.
+  follow({ tensors: { by, down } }) {
+    Object.assign(this.tensors, { by, down });
+  }
+
   given() {
     const { state, words, lookups } = this.store;
     return words.say("givenData", { data: this.data.name(state.data), format: lookups.formats[state.format].label });

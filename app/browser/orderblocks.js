@@ -1,5 +1,7 @@
 // The blocks of a step: in which order they are done, what each does, and what it makes of the numbers.
 
+import { pretty } from "./words.js";
+
 const STAGES = { loss: "gradient", store: "stored", accumulate: "accumulated", unscale: "unscaled", check: "checked", clip: "clipped", optimizer: "updated" };
 
 // What can be chosen at a block. The words of a link name a state's part, or something in its list of the misplaced.
@@ -46,7 +48,7 @@ export function does(block, order, example, words, format) {
     clip: { norm: "clipNorm", value: "clipValue" }[example.clip?.by] ?? "clipNothing",
     optimizer: wrong.includes("weights") ? "optimizerStored" : "optimizer",
   }[block] ?? block;
-  return words.say(`does-${key}`, { format, rate: example.rate, limit: example.clip?.limit ?? "" });
+  return words.say(`does-${key}`, { format, rate: pretty(example.rate), limit: pretty(example.clip?.limit ?? "") });
 }
 
 // What a block makes of the numbers of one side, yours or the right one: lines for people, and what tells whether

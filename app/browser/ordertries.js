@@ -3,7 +3,7 @@
 import { change, html, write } from "./dom.js";
 import { listed, wrongOnes } from "./orderblocks.js";
 import { RIGHT } from "./ordertables.js";
-import { short } from "./words.js";
+import { pretty, short } from "./words.js";
 
 export class OrderTries {
   constructor(store, examples) {
@@ -30,7 +30,7 @@ export class OrderTries {
   // What the step consists of.
   given() {
     const { state, words } = this.store;
-    return words.say("exampleIs", { parts: words.list(parts(this.examples[state.example], words)) });
+    return words.list(parts(this.examples[state.example], words));
   }
 
   show() {
@@ -40,7 +40,7 @@ export class OrderTries {
       write(button, words.say(`example-${id}`, { format }));
       change(button, { "aria-pressed": id === state.example ? "true" : "false" });
     }
-    write(this.note, this.given());
+    write(this.note, words.say("exampleIs", { parts: this.given() }));
     change(this.right, { "data-hidden": wrongOnes(state).length === 0 });
   }
 }
@@ -54,7 +54,7 @@ function parts({ gradients, weights, tokens, summed, clip, rate }, words) {
     summed ? words.say("exampleSummed") : "",
     tokens.length ? words.say("exampleTokens", { values: words.list(tokens.map(String)) }) : "",
     weights.length ? words.say("exampleWeights", { n: weights.length, values: numbers(weights) }) : "",
-    clip ? words.say(clip.by === "norm" ? "exampleClipNorm" : "exampleClipValue", { limit: clip.limit }) : "",
-    words.say("exampleRate", { rate }),
+    clip ? words.say(clip.by === "norm" ? "exampleClipNorm" : "exampleClipValue", { limit: pretty(clip.limit) }) : "",
+    words.say("exampleRate", { rate: pretty(rate) }),
   ].filter(Boolean);
 }

@@ -15,7 +15,7 @@ export class OrderView {
   constructor(store, setup) {
     const { words } = store;
     Object.assign(this, { store, setup });
-    this.tables = store.tables ??= new OrderTables(store, setup, () => store.page.draw());
+    this.tables = store.tables ??= new OrderTables(store, setup, () => store.page.came());
     this.chart = new OrderChart(store);
     this.line = new BlockLine(store, (name, value) => this.put(name, value));
     this.card = new OrderCard(store);

@@ -61,6 +61,13 @@ export class OverlayCard {
       this.problem, this.chart.element, this.legend);
   }
 
+  // Have the same pattern and scalers as a former card, and what came of them.
+  follow({ pattern, boxes, traces, asked }) {
+    this.pattern.value = pattern.value;
+    this.boxes.forEach(({ box }, place) => { box.checked = boxes[place].box.checked; });
+    Object.assign(this, { traces, asked });
+  }
+
   takeRun() {
     if (!this.run) return;
     this.pattern.value = patternOf(this.run);
@@ -103,8 +110,11 @@ export class OverlayCard {
     const { words } = this.store;
     if (!this.traces?.length || !this.size) return void change(this.chart.element, { "data-hidden": true });
     change(this.chart.element, { "data-hidden": false });
+    // What comes while the view is not shown is drawn once it is.
+    const width = this.chart.element.clientWidth;
+    if (!width) return undefined;
     const pattern = this.traces.reduce((longest, trace) => (trace.pattern.length > longest.length ? trace.pattern : longest), "");
-    this.chart.draw({ ...this.size, width: this.chart.element.clientWidth }, this.traces, pattern);
+    this.chart.draw({ ...this.size, width }, this.traces, pattern);
     this.legend.replaceChildren(...this.traces.map((trace, place) => {
       const [preset, ...changes] = trace.policy.split(",");
       const name = words.say(`scaler-${preset}`) + (changes.length ? ` (${changes.map((each) => each.replace(".", " = ")).join(", ")})` : "");

@@ -239,6 +239,13 @@ export class Page {
     this.frame.fit(() => this.drawCharts(keepAxis));
   }
 
+  // What the view waited for is here. If it was turned to, what it says is told, too.
+  came() {
+    this.draw();
+    this.entitle();
+    if (this.telling) this.tellSoon();
+  }
+
   // Only the parts of the view that is shown are in the document; none of them while a prediction is still to be made.
   arrange() {
     const { state, lessons } = this.store, covered = lessons.covers(state), going = this.lesson.going;

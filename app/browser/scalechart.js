@@ -22,8 +22,6 @@ export class ScaleChart {
 
   fillCaption(texts, hasWindow) {
     this.caption.replaceChildren(...texts);
-    // How wide it gets must not depend on where it has been.
-    this.caption.style.left = "0";
     change(this.caption, { class: `window-caption ${hasWindow ? "has-window" : "no-window"}` });
   }
 

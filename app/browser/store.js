@@ -129,7 +129,7 @@ export class Store {
     if (!text) return;
     const name = this.distributions.take(data, text);
     if (upload) this.act({ data: name });
-    else this.page.draw();
+    else this.page.came();
   }
 
   // A link whose numbers are Python's to read. A `whole` one with any part that is bad changes nothing.

@@ -17,7 +17,7 @@ import { StepSlider } from "./stepslider.js";
 import { StepTable } from "./steptable.js";
 import { TraceChart } from "./tracechart.js";
 import { TryRuns } from "./tryruns.js";
-import { power, scaleEquation } from "./words.js";
+import { aloud, power, scaleEquation, spoken } from "./words.js";
 
 const MAPPED = ["unscaled", "static", "dynamic"];
 
@@ -55,6 +55,13 @@ export class TrainingView {
     ];
     this.right = [this.results.element, this.stepCard.element, this.tries.element, this.run.element, this.scaler.element];
     this.below = [this.overlay.element, this.table.element];
+  }
+
+  // Look at the same as a former view, which was in another language.
+  follow({ step, mapped, stopped, table, overlay }) {
+    Object.assign(this, { step, mapped, stopped, opened: stopped !== null });
+    this.table.name = table.name;
+    this.overlay.follow(overlay);
   }
 
   legend() {
@@ -195,7 +202,7 @@ export class TrainingView {
     for (const chart of [this.loss, this.trace, this.map]) if (chart.axis) chart.showStep(step);
     this.map.showShares(runs[this.mapped]?.lost?.map((column) => column[step - 1] ?? null));
     this.stepCard.show(runs, step);
-    this.slider.show(step, words.say("stepSpoken", { step: words.number(step), dynamic: stepText("dynamic", runs.dynamic, step, words) }));
+    this.slider.show(step, aloud(words.say("stepSpoken", { step: words.number(step), dynamic: stepText("dynamic", runs.dynamic, step, words) }), words));
   }
 
   // What is said and saved
@@ -210,10 +217,10 @@ export class TrainingView {
   }
 
   spoken() {
-    const { words, state } = this.store;
+    const { words, state, lookups } = this.store;
     const { dynamic } = this.current();
     const end = dynamic?.end, count = end?.safe[state.k + 40];
-    const scale = words.say("spokenScale", { power: words.say(state.k < 0 ? "powerMinus" : "power", { base: 2, exponent: Math.abs(state.k) }), scale: String(2 ** state.k) });
+    const scale = words.say("spokenScale", { power: spoken(`2^${state.k}`, words), scale: spoken(lookups.scaleText({ ...state, scale: null }), words) });
     return words.say("spokenValue", { scale, outcome: end ? words.say("safeHere", { n: count, count: words.number(count), of: words.number(end.steps) }) : words.say(this.going ? "runsGoing" : "runsNotMade") });
   }
 

@@ -3,6 +3,8 @@
 
 const SUPERSCRIPTS = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
 
+const PLAIN = Object.fromEntries(Object.entries(SUPERSCRIPTS).map(([plain, raised]) => [raised, plain]));
+
 let point = ".";
 
 export class Words {
@@ -122,7 +124,15 @@ export function spoken(text, words) {
     .replace(/(\d)\^-(\d+)/, (_, base, exponent) => words.say("powerMinus", { base, exponent }))
     .replace(/(\d)\^(\d+)/, (_, base, exponent) => words.say("power", { base, exponent }))
     .replace(/^-/, `${words.say("minus")} `)
-    .replace(/\binf\b/, words.say("infinity"));
+    .replace(/\binf\b/, words.say("infinity"))
+    .replace(/(\d)\.(?=\d)/g, `$1${point}`);
+}
+
+// A sentence for the eye as it is read aloud: powers in words, and no signs.
+export function aloud(text, words) {
+  const exponent = (raised) => [...raised].map((character) => PLAIN[character]).join("");
+  return text.replace(/(\d)([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)/g, (_, base, raised) => spoken(`${base}^${exponent(raised)}`, words))
+    .replace(/[✓✕◆●■▲]\s*/gu, "").replaceAll(" · ", ", ");
 }
 
 // S = 2¹² = 4096, or S = 1000 where it was typed.
