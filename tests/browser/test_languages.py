@@ -89,6 +89,8 @@ def test_other_browsers_and_links_open_in_english(browser: Browser, site: Site, 
     show(saved, "view=window", "&lang=xx")
     expect(saved.page.locator("html")).to_have_attribute("lang", "en")
     expect(saved.notice).to_have_text("A part of the link was ignored: lang=xx")
+    saved.root.locator(".choice.language [value=pl]").evaluate("radio => radio.click()")
+    expect(saved.notice).to_have_text("Pominięto część linku: lang=xx")
     show(saved, "view=window&k=1", POLISH)
     show(saved, "view=window&k=2", f"{POLISH}&th=pink")
     expect(saved.notice).to_have_text("Pominięto część linku: th=pink")

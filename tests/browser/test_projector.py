@@ -20,7 +20,6 @@ pytestmark = pytest.mark.browser
 #: Sizes of a hall's screen, and the smallest text there.
 SIZES = {(1280, 720): 20, (800, 600): 16, (1920, 1080): 20}
 LEAST_LINE, LEAST_THUMB = 3, 44
-KEYS = "&th=projector"
 STATES = {**VIEWS, "outcomes": OUTCOMES, "lecture": "s=window&m=present"}
 
 # What is drawn, from the back to the front: each is seen against what lies behind it and its like.
@@ -79,17 +78,17 @@ def hall(browser: Browser, site: Site) -> Iterator[ExplorerPage]:
         yield explorer
 
 
-def at(hall: ExplorerPage, state: str, size: tuple[int, int] = (1280, 720)) -> ExplorerPage:
+def at(hall: ExplorerPage, state: str, size: tuple[int, int] = (1280, 720), language: str = "en") -> ExplorerPage:
     hall.page.set_viewport_size({"width": size[0], "height": size[1]})
-    show(hall, STATES[state], KEYS)
+    show(hall, STATES[state], f"&th=projector&lang={language}")
     unfold(hall)
     return hall
 
 
-@pytest.mark.parametrize("size", SIZES, ids=str)
-def test_texts_lines_and_places(hall: ExplorerPage, size: tuple[int, int]) -> None:
+@pytest.mark.parametrize(("size", "language"), [*((size, "en") for size in SIZES), ((1280, 720), "pl")], ids=str)
+def test_texts_lines_and_places(hall: ExplorerPage, size: tuple[int, int], language: str) -> None:
     for state in STATES:
-        at(hall, state, size)
+        at(hall, state, size, language)
         assert (state, small_texts(hall, SIZES[size] - 0.01)) == (state, [])
         lines = hall.root.evaluate(_LINES)
         assert len(lines) > 10 or state in ("lesson", "lecture")
@@ -152,7 +151,7 @@ def test_marks_stand_out(hall: ExplorerPage, state: str) -> None:
         hall.go(3)
     hall.page.evaluate("document.activeElement.blur()")
     hall.page.mouse.move(0, 0)
-    found = {}
+    found: dict[str, list[Seen]] = {}
     shown = screenshot(hall.page)
     layers = {
         f"{AREAS}, {GUIDES}": f"{AREAS}, {GUIDES}, {MARKS}, {TEXTS}",
@@ -162,11 +161,13 @@ def test_marks_stand_out(hall: ExplorerPage, state: str) -> None:
     for selector, hidden in layers.items():
         behind = without(hall, hidden)
         for part in hall.root.evaluate(_PARTS, [selector, ", ".join(UNMEASURED)]):
-            seen = told_apart(part, shown, behind)
-            worst = found.setdefault(part["name"], seen)
-            found[part["name"]] = Seen(min(seen.plain, worst.plain), min(seen.veiled, worst.veiled))
+            best = told_apart(part, shown, behind)
+            found[part["name"]] = [*found.get(part["name"], []), *([best] if best.plain else [])]
     assert len(found) > 12
-    assert {name: seen for name, seen in found.items() if seen.plain < 4.5 or seen.veiled < 3} == {}
+    # Too narrow to cover a pixel may be one of a kind, but not all of them.
+    assert [name for name, all_of in found.items() if not all_of] == []
+    faint = {name: [each for each in all_of if each.plain < 4.5 or each.veiled < 3] for name, all_of in found.items()}
+    assert {name: those for name, those in faint.items() if those} == {}
 
 
 def test_hatches_stand_out_and_are_seen(hall: ExplorerPage) -> None:
@@ -261,9 +262,10 @@ def test_the_menu_opens_inside_the_window(hall: ExplorerPage, width: int) -> Non
     at(hall, "window", (width, 700))
     hall.page.evaluate("document.querySelector('.display-menu').open = false; scrollTo(0, 0)")
     hall.root.locator(".display-menu summary").click()
+    hall.settle()
     choices = hall.root.locator(".display-choices")
     for theme in ("Light", "Projector"):
-        choices.get_by_text(theme, exact=True).click(force=True)
+        choices.get_by_text(theme, exact=True).evaluate("label => label.click()")
         hall.settle()
         box = choices.bounding_box()
         assert box["x"] >= 0

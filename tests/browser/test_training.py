@@ -152,8 +152,15 @@ def test_the_step_slider_tells_each_step(view: ExplorerPage) -> None:
             assert scaled == (run in ("static", "dynamic"))
         first, last = core("dynamic")[0][step - 1].window.log2_powers
         assert shown["said"][-1].endswith(f"window {power(first)} … {power(last)}")
-        assert slider.get_attribute("aria-valuetext") == f"step {step}; dynamic scaling: {shown['said'][-1]}"
+        assert slider.get_attribute("aria-valuetext") == f"step {step}; dynamic scaling: {aloud(shown['said'][-1])}"
         assert shown["cursors"] == pytest.approx([shown["losses"]["fp32"][step - 1][0]] * 3, abs=0.06)
+
+
+def aloud(said: str) -> str:
+    """A sentence for the eye as it is read aloud."""
+    digits = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+    worded = re.sub("2([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)", lambda found: f"2 to the {found[1].translate(digits)}", said)
+    return worded.replace("the -", "the minus ").replace("▲ ", "").replace(" · ", ", ")
 
 
 def test_pointing_at_a_chart_looks_at_that_step(view: ExplorerPage) -> None:

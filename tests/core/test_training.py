@@ -11,7 +11,7 @@ from lossscale_core import Action, ScalerPolicy, Training, TrainingPlan, digits
 from .training_runs import TRAINED_WITH, followed, identical, logits, ran, static, strict
 
 #: The 97.5 % points of Student's t, by degrees of freedom.
-STUDENT = {3: 3.1824, 5: 2.5706, 11: 2.2010}
+STUDENT = {3: 3.1824, 5: 2.5706, 7: 2.3646}
 
 #: Skips four steps at the start, and goes on skipping one now and then.
 RESTLESS = TrainingPlan(seed=1, positions=1, reduction="sum", scaler=ScalerPolicy(growth_interval=20))
@@ -29,7 +29,7 @@ def interval(differences):
 
 
 # The gap is wider in shorter runs, and in all of them many times what is asked for.
-@pytest.mark.parametrize(("seeds", "steps"), [(6, 100), pytest.param(12, 300, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("seeds", "steps"), [(6, 100), pytest.param(8, 300, marks=pytest.mark.slow)])
 def test_fp16_learns_less_without_scaling_and_as_much_as_fp32_with_it(seeds, steps):
     fp32 = final_losses(seeds, steps=steps, autocast=False)
     unscaled, scaled = (final_losses(seeds, steps=steps, scaler=scaler) for scaler in (None, static(16)))
