@@ -69,6 +69,7 @@ _ORDER = (
     "lessonbar",
     "printsheet",
     "displaymenu",
+    "shared",
     "store",
     "timeline",
     "snapshot",

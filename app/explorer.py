@@ -46,10 +46,7 @@ from lossscale_core import FORMATS, InputError, parse_numbers
 
 #: What a link sets beside the gradients and the typed scale. Whether the page is embedded, and what it hides, is
 #: settled when it opens.
-_CHOSEN = (
-    *("log2_scale", "format", "selected", "view", "data", "losing", "unscale", "at", "example", "misplaced"),
-    *("policy", "run", "scenario", "mode", "theme", "language"),
-)
+_CHOSEN = tuple(name for name in DEFAULTS if name not in {"gradients", "typed_scale", "embed", "hide"})
 
 #: What the browser's codec needs of a key of the link vocabulary.
 _KEY_PARTS = ("name", "kind", "choices", "bounds", "default", "param")

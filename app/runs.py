@@ -173,20 +173,24 @@ def _columns(plan: TrainingPlan) -> Iterator[dict[str, Any]]:
         if len(records) - told == _TURN and record.step < plan.steps and record.ending is None:
             yield _part(records, told, narrow=plan.autocast)
             told = len(records)
-    end = _end(records, training)
-    _KEPT.keep(plan, {**_part(records, 0, narrow=plan.autocast), "end": end})
-    yield {**_part(records, told, narrow=plan.autocast), "end": end}
+    whole = _finished(plan, training, records)
+    yield {**_part(records, told, narrow=plan.autocast), "end": whole["end"]}
 
 
 def _whole(plan: TrainingPlan) -> dict[str, Any]:
     """All columns of a run."""
     kept = _KEPT.get(plan)
-    if kept is None:
-        training = Training(plan)
-        records = list(training)
-        kept = {**_part(records, 0, narrow=plan.autocast), "end": _end(records, training)}
-        _KEPT.keep(plan, kept)
-    return kept
+    if kept is not None:
+        return kept
+    training = Training(plan)
+    return _finished(plan, training, list(training))
+
+
+def _finished(plan: TrainingPlan, training: Training, records: list[StepRecord]) -> dict[str, Any]:
+    """All columns of a run that was made, which is kept."""
+    whole = {**_part(records, 0, narrow=plan.autocast), "end": _end(records, training)}
+    _KEPT.keep(plan, whole)
+    return whole
 
 
 def _part(records: list[StepRecord], start: int, *, narrow: bool) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import { Distributions } from "./distributions.js";
 import { LinkCodec } from "./link.js";
 import { Lookups } from "./lookup.js";
 import { Page } from "./page.js";
+import { CHOSEN, LISTED } from "./shared.js";
 import { Store } from "./store.js";
 import { Words } from "./words.js";
 
@@ -17,10 +18,8 @@ export function render({ model, el }) {
   const lookups = new Lookups(JSON.parse(model.tracks), setup.formats, setup.scaleTexts);
   const codec = new LinkCodec(setup.linkKeys, lookups, setup, rows.scale);
   const given = {
-    gradients: rows.gradients, scale: rows.scale, k: model.log2_scale, format: model.format, selected: model.selected,
-    view: model.view, data: model.data, losing: model.losing,
-    unscale: model.unscale, at: model.at, example: model.example, misplaced: model.misplaced, policy: model.policy, run: model.run,
-    scenario: model.scenario, mode: model.mode, language: model.language, theme: model.theme, embed: model.embed, hide: model.hide,
+    gradients: rows.gradients, scale: rows.scale, embed: model.embed, hide: model.hide,
+    ...Object.fromEntries(CHOSEN.map(([name, key]) => [key, model[name]])),
   };
   const here = ground ? linkHere(model.saved) : null;
   const link = here ? codec.read(here) : { state: given, ignored: model.ignored, unread: [] };
@@ -41,8 +40,7 @@ function linkHere(saved) {
 }
 
 function listen(model, store, page) {
-  for (const name of ["gradients", "typed_scale", "log2_scale", "format", "selected", "view", "data", "losing",
-    "unscale", "at", "example", "misplaced", "policy", "run", "scenario", "mode", "theme", "language", "rows", "tracks"]) {
+  for (const name of [...LISTED, ...CHOSEN.map(([each]) => each), "rows", "tracks"]) {
     model.on(name, () => queueMicrotask(() => store.arrived()));
   }
   model.on("msg:custom", (message) => {

@@ -18,8 +18,8 @@ import { WindowView } from "./windowview.js";
 
 const QUIET = 600;
 
-// What a change of asks for new drawings; the scale alone does not.
-const REDRAWN = ["gradients", "format", "scale", "view", "data", "losing", "unscale", "at", "example", "misplaced", "policy", "run", "scenario", "mode"];
+// What can change without new drawings: marks move, and colours are the style sheet's.
+const NOT_REDRAWN = ["k", "selected", "theme", "embed", "hide"];
 
 // A notice stays a notice: so many parts of a bad link, and so much of each.
 const MOST_NAMED = 6, LONGEST_NAMED = 80;
@@ -252,15 +252,17 @@ export class Page {
     const arranged = [state.view, covered, going].join();
     if (this.arranged === arranged && this.columns.firstChild) return;
     this.arranged = arranged;
-    change(this.element, { "data-view": state.view });
-    change(this.element, { "data-lesson": going });
+    change(this.element, { "data-view": state.view, "data-lesson": going });
     change(this.columns, { "data-covered": covered });
-    if (covered) write(this.live, "");
-    if (covered) return void this.columns.replaceChildren(this.lesson.element);
+    if (covered) {
+      write(this.live, "");
+      this.columns.replaceChildren(this.lesson.element);
+      return;
+    }
     const { left, right, below } = this.shown;
     this.left.replaceChildren(...left);
     this.right.replaceChildren(...(going ? [this.lesson.element] : []), ...right);
-    return void this.columns.replaceChildren(this.left, this.right, ...below);
+    this.columns.replaceChildren(this.left, this.right, ...below);
   }
 
   drawCharts(keepAxis) {
@@ -296,7 +298,7 @@ export class Page {
     if (before.language !== state.language) {
       words.turnTo(state.language);
       this.translate();
-    } else if (REDRAWN.some((name) => before[name] !== state[name])) this.draw(kind === "octave");
+    } else if (Object.keys(state).some((name) => before[name] !== state[name] && !NOT_REDRAWN.includes(name))) this.draw(kind === "octave");
     else {
       this.show();
       this.frame.refit();

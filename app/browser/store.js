@@ -1,6 +1,7 @@
 // The page's state in the browser, and what is sent to Python once it rests.
 
 import { MOST_GRADIENTS } from "./link.js";
+import { CHOSEN, LISTED } from "./shared.js";
 
 const REST = 500;
 
@@ -219,7 +220,7 @@ export class Store {
   // The state that Python has, in its own words.
   modelled() {
     const { model } = this;
-    return Object.fromEntries(SHARED.map(([name]) => [name, model[name]]));
+    return Object.fromEntries([...LISTED, ...CHOSEN.map(([name]) => name)].map((name) => [name, model[name]]));
   }
 
   // Python has set something, or tells again what was sent from here. One change comes as several events, in any order.
@@ -228,11 +229,11 @@ export class Store {
     const { gradients, scale } = JSON.parse(model.rows);
     lookups.take(JSON.parse(model.tracks));
     const now = this.modelled();
-    const changed = ([name]) => JSON.stringify(now[name]) !== JSON.stringify(told[name]);
-    const listed = SHARED.slice(0, 2).some(changed);
+    const changed = (name) => JSON.stringify(now[name]) !== JSON.stringify(told[name]);
+    const listed = LISTED.some(changed);
     // The rows of a list can come before it or after.
     if (listed && fingerprint(now) !== fingerprint({ gradients: gradients.map(({ token }) => token), typed_scale: scale?.token ?? "" })) return;
-    const changes = Object.fromEntries(SHARED.slice(2).filter(changed).map(([name, key]) => [key, model[name]]));
+    const changes = Object.fromEntries(CHOSEN.filter(([name]) => changed(name)).map(([name, key]) => [key, model[name]]));
     this.told = now;
     if ("k" in changes && !now.typed_scale) changes.scale = null;
     if (listed) {
@@ -256,19 +257,13 @@ export class Store {
   send() {
     const { gradients, scale, ...rest } = this.state;
     const tokens = gradients.map((gradient) => gradient.token);
-    const next = { ...Object.fromEntries(SHARED.map(([name, key]) => [name, rest[key]])), gradients: tokens, typed_scale: scale?.token ?? "" };
+    const next = { ...Object.fromEntries(CHOSEN.map(([name, key]) => [name, rest[key]])), gradients: tokens, typed_scale: scale?.token ?? "" };
     this.told = next;
     for (const [name, value] of Object.entries(next)) {
       if (String(this.model[name]) !== String(value)) this.model[name] = value;
     }
   }
 }
-
-// What Python and the browser both hold: the param's name, and the state's. The first two come with rows and tables.
-const SHARED = [["gradients", null], ["typed_scale", null], ["log2_scale", "k"], ["format", "format"], ["selected", "selected"],
-  ["view", "view"], ["data", "data"], ["losing", "losing"], ["unscale", "unscale"], ["at", "at"], ["example", "example"],
-  ["misplaced", "misplaced"], ["policy", "policy"], ["run", "run"],
-  ["scenario", "scenario"], ["mode", "mode"], ["theme", "theme"], ["language", "language"]];
 
 // What Python read, put into a list that has changed since it was asked: `before` is the list it was asked with.
 function merged(now, before, read) {

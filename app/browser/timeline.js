@@ -3,6 +3,8 @@
 //
 // In a frame the history belongs to the host's reader, so there decisions are kept in memory alone.
 
+import { CHOSEN } from "./shared.js";
+
 const PACE = 250;
 
 export class Timeline {
@@ -91,7 +93,6 @@ export class Timeline {
   }
 }
 
-const KEPT = ["gradients", "scale", "k", "format", "selected", "view", "data", "losing",
-  "unscale", "at", "example", "misplaced", "policy", "run", "scenario", "mode", "theme", "language"];
+const KEPT = ["gradients", "scale", ...CHOSEN.map(([, key]) => key)];
 const snapshot = (state) => Object.fromEntries(KEPT.map((name) => [name, state[name]]));
 const same = (a, b) => KEPT.filter((name) => name !== "selected").every((name) => JSON.stringify(a[name]) === JSON.stringify(b[name]));
