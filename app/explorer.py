@@ -1,14 +1,11 @@
 """The explorer: its state as params, and the component that shows it."""
 
 import asyncio
-from base64 import b64encode
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
-from functools import cache, partial
-import json
-import re
+from functools import partial
 import time
 from typing import Any
 
@@ -17,39 +14,31 @@ from panel.models.esm import ESMEvent
 import param
 
 from lossscale_app.bundle import module_text
-from lossscale_app.catalogues import LANGUAGES, messages, translated
-from lossscale_app.datasets import DATASETS, LOSING
+from lossscale_app.catalogues import LANGUAGES, translated
+from lossscale_app.datasets import LOSING
 from lossscale_app.distributions import dataset_json, file_json, opened_file
 from lossscale_app.exports import window_files
 from lossscale_app.gradients import (
     LOG2_SCALES,
     MAX_GRADIENTS,
-    Gradient,
     read_gradients,
     read_scale,
 )
-from lossscale_app.links import CONTROLS, DEFAULTS, KEYS, SCENARIO_NAMES, VIEWS, read_link, write_link
-from lossscale_app.lookups import formats_data, gradient_data, rows_json, scale_texts, tracks_json
-from lossscale_app.order_tables import order_json, orders_data, recorded_orders
+from lossscale_app.links import CONTROLS, DEFAULTS, SCENARIO_NAMES, VIEWS, read_link, write_link
+from lossscale_app.order_tables import order_json
 from lossscale_app.orders import EXAMPLES, MISPLACED, read_arrangement
 from lossscale_app.overlays import overlay
-from lossscale_app.presets import BEGINNING, PRESETS
+from lossscale_app.page_setup import setup_json, state_tables
+from lossscale_app.presets import BEGINNING
 from lossscale_app.qr import qr_data
-from lossscale_app.recordings import recorded_overlay, recorded_runs
 from lossscale_app.runs import read_request, train
-from lossscale_app.scenarios import scenarios_data
-from lossscale_app.scenes import SCENES, TRAINING_TRIES
-from lossscale_app.settings import DEFAULT_POLICY, policy_fields, preset_values, read_policy, read_run, run_fields
-from lossscale_app.snippets import SNIPPETS
+from lossscale_app.settings import DEFAULT_POLICY, read_policy, read_run
 from lossscale_app.uploads import take
 from lossscale_core import FORMATS, InputError, parse_numbers
 
 #: What a link sets beside the gradients and the typed scale. Whether the page is embedded, and what it hides, is
 #: settled when it opens.
 _CHOSEN = tuple(name for name in DEFAULTS if name not in {"gradients", "typed_scale", "embed", "hide"})
-
-#: What the browser's codec needs of a key of the link vocabulary.
-_KEY_PARTS = ("name", "kind", "choices", "bounds", "default", "param")
 
 #: Seconds between two reports on work that takes longer.
 _PROGRESS_EVERY = 0.25
@@ -63,10 +52,6 @@ _TRAINERS = ThreadPoolExecutor(4, "training")
 
 #: Far more characters than a full list has; a longer text is not read.
 _LONGEST_TYPED = 4000
-
-
-#: Messages that answer a scenario's question.
-_ANSWER = re.compile(r"misconception-.*|scenario-.*-(found|answer)")
 
 
 class GradientList(param.List):
@@ -256,18 +241,9 @@ class Explorer(JSComponent):
     async def _answer(self, data: Any) -> dict[str, Any]:
         match data:
             case {"gradients": list(entries), "scale": str(scale)} if all(isinstance(entry, str) for entry in entries):
-                if sum(map(len, entries)) > _LONGEST_TYPED:
-                    raise InputError(
-                        "That is more than the {max_gradients} gradients that the list holds.",
-                        max_gradients=MAX_GRADIENTS,
-                    )
-                return await _tables([token for entry in entries for token, _ in parse_numbers(entry)], scale)
+                return await _typed(entries, scale)
             case {"link": str(link)}:
-                opened = read_link(link)
-                state = {**DEFAULTS, **opened.params}
-                tables = await _tables(state["gradients"], state["typed_scale"])
-                chosen = {name: state[name] for name in _CHOSEN}
-                return {**tables, **chosen, "ignored": list(opened.ignored)}
+                return await _linked(link)
             case {"data": "file"} if opened_file() is not None:
                 return {"distribution": opened_file()}
             case {"data": str(name)}:
@@ -306,89 +282,20 @@ class _CancelledError(Exception):
     """The reader does not want to wait any more."""
 
 
+async def _typed(entries: list[str], scale: str) -> dict[str, str]:
+    if sum(map(len, entries)) > _LONGEST_TYPED:
+        raise InputError("That is more than the {most} gradients that the list holds.", most=MAX_GRADIENTS)
+    return await _tables([token for entry in entries for token, _ in parse_numbers(entry)], scale)
+
+
+async def _linked(link: str) -> dict[str, Any]:
+    opened = read_link(link)
+    state = {**DEFAULTS, **opened.params}
+    tables = await _tables(state["gradients"], state["typed_scale"])
+    return {**tables, **{name: state[name] for name in _CHOSEN}, "ignored": list(opened.ignored)}
+
+
 async def _tables(tokens: Sequence[str], typed_scale: str) -> dict[str, str]:
     # Building them takes a while, in which other sessions go on.
     rows, tracks = await asyncio.to_thread(state_tables, tokens, typed_scale)
     return {"rows": rows, "tracks": tracks}
-
-
-def state_tables(tokens: Sequence[str], typed_scale: str) -> tuple[str, str]:
-    """Look up a list of gradients and a typed scale.
-
-    Args:
-        tokens: the gradients, as written.
-        typed_scale: the scale, as written; may be empty.
-
-    Returns:
-        The params `rows` and `tracks`.
-
-    Raises:
-        InputError: one of them cannot be read.
-    """
-    gradients, scale = read_gradients(tokens), read_scale(typed_scale) if typed_scale else None
-    return rows_json(gradients, scale), tracks_json(gradients, _known_gradients(), scale)
-
-
-@cache
-def _known_gradients() -> list[Gradient]:
-    """Gradients whose tables every page has: those of the presets, powers of two, zero, inf and NaN."""
-    tokens = ("1", "0", "inf", "nan")
-    return [*(gradient for preset in PRESETS for gradient in preset.gradients), *read_gradients(tokens)]
-
-
-def _language(language: str, name: str) -> dict[str, Any]:
-    """What a language is called and says. Answers to the scenarios' questions are no text that a page shows or finds
-    before they are asked for.
-    """
-    said = messages(language)
-    answers = {key: text for key, text in said.items() if _ANSWER.fullmatch(key)}
-    others = {key: text for key, text in said.items() if key not in answers}
-    return {"name": name, "messages": others, "sealed": b64encode(json.dumps(answers).encode()).decode()}
-
-
-def _recorded() -> dict[str, Any]:
-    """What Python would be asked for, where there is none."""
-    return {"runs": recorded_runs(), "overlay": recorded_overlay(), "steps": recorded_orders()}
-
-
-@cache
-def setup_json(live_address: str = "", *, served: bool = True, opened: bool = False) -> str:
-    """Gather what the browser needs once: words, formats, scales, presets, the link vocabulary.
-
-    Args:
-        live_address: where the live app is, for a page that is saved.
-        served: whether there is a server behind the page; without one it holds all distributions.
-        opened: whether the server was started with a file of gradients.
-    """
-    presets = [
-        {
-            "id": preset.id,
-            "gradients": [gradient_data(gradient) for gradient in preset.gradients],
-            "format": preset.format,
-            "k": preset.log2_scale,
-        }
-        for preset in PRESETS
-    ]
-    keys = [{name: getattr(key, name) for name in _KEY_PARTS} for key in KEYS]
-    return json.dumps(
-        {
-            "languages": {each: _language(each, name) for each, name in LANGUAGES.items()},
-            "scenarios": scenarios_data(),
-            "formats": formats_data(),
-            "scaleTexts": scale_texts(),
-            "presets": presets,
-            "beginning": presets[PRESETS.index(BEGINNING)],
-            "linkKeys": keys,
-            "datasets": [dataset.id for dataset in DATASETS],
-            "losing": list(LOSING),
-            "scenes": {name: {**DEFAULTS, **scene} for name, scene in SCENES.items()},
-            "trainingTries": {name: {**DEFAULTS, **params} for name, params in TRAINING_TRIES.items()},
-            "settings": {"policy": policy_fields(), "presets": preset_values(), "run": run_fields()},
-            "orders": orders_data(),
-            "opened": opened,
-            "distributions": {} if served else {dataset.id: dataset_json(dataset.id) for dataset in DATASETS},
-            "recorded": {} if served else _recorded(),
-            "snippets": SNIPPETS,
-            "live": {"asks": served, "address": live_address, "download": "download" if served else ""},
-        }
-    )

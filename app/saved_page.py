@@ -7,9 +7,9 @@ from typing import Any
 import jinja2
 
 from lossscale_app.bundle import browser_text, module_text
-from lossscale_app.explorer import setup_json, state_tables
 from lossscale_app.links import DEFAULTS, Link
 from lossscale_app.page import TITLE, page_variables
+from lossscale_app.page_setup import setup_json, state_tables
 
 # What the component's proxy is under Panel, as a plain object: it knows the state, and no one answers it.
 _SCRIPT = """

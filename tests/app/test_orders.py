@@ -7,14 +7,14 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from lossscale_app import explorer
-from lossscale_app.explorer import Explorer, setup_json
+from lossscale_app.explorer import Explorer
 from lossscale_app.links import read_link
 from lossscale_app.lookups import long_text
 from lossscale_app.messages import ENGLISH
 from lossscale_app.order_tables import order_json, orders_data, recorded_orders
 from lossscale_app.order_verdicts import VERDICTS
 from lossscale_app.orders import AT, EXAMPLES, IN_PLAY, MISPLACED, UNSCALE, step_order
+from lossscale_app.page_setup import setup_json
 from lossscale_app.scenes import SCENES
 from lossscale_core import FORMATS, StepExample
 
@@ -274,13 +274,9 @@ def test_a_saved_page_holds_what_the_view_offers():
     assert len(json.dumps(json.dumps(recorded))) < 600_000
 
 
-def test_only_a_page_without_a_server_holds_tables(monkeypatch):
-    # Training runs take long to make, and are another test's.
-    monkeypatch.setattr(explorer, "recorded_runs", dict)
-    monkeypatch.setattr(explorer, "recorded_overlay", dict)
-    build = setup_json.__wrapped__
-    assert json.loads(build(served=False))["recorded"]["steps"] == recorded_orders()
-    assert json.loads(build())["recorded"] == {}
+def test_only_a_page_without_a_server_holds_tables():
+    assert json.loads(setup_json(served=False))["recorded"]["steps"] == recorded_orders()
+    assert json.loads(setup_json())["recorded"] == {}
 
 
 def test_examples_are_described_as_they_are():
@@ -332,7 +328,7 @@ def test_a_step_is_answered():
     ],
 )
 def test_nonsense_is_refused_in_a_sentence(changes, sentence):
-    with pytest.raises(explorer.InputError, match=sentence):
+    with pytest.raises(InputError, match=sentence):
         answered(**changes)
 
 

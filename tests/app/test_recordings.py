@@ -8,9 +8,9 @@ import subprocess
 import pytest
 
 from lossscale_app.bundle import browser_text
-from lossscale_app.explorer import setup_json
 from lossscale_app.links import DEFAULTS, read_link
 from lossscale_app.overlays import overlay
+from lossscale_app.page_setup import setup_json
 from lossscale_app.recordings import recorded_overlay, recorded_runs
 from lossscale_app.runs import RUNS, Request, recorded, train
 from lossscale_app.scenes import SCENES, TRAINING_TRIES

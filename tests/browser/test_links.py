@@ -11,12 +11,12 @@ import pytest
 from lossscale_app.bundle import module_text
 from lossscale_app.catalogues import LANGUAGES
 from lossscale_app.datasets import DATASETS, LOSING
-from lossscale_app.explorer import setup_json
 from lossscale_app.gradients import read_gradients, read_scale
 from lossscale_app.links import CONTROLS, DEFAULTS, KEYS, SCENARIO_NAMES, VIEWS, read_link, write_link
 from lossscale_app.lookups import rows_json, tracks_json
 from lossscale_app.messages import ENGLISH
 from lossscale_app.orders import EXAMPLES, MISPLACED
+from lossscale_app.page_setup import setup_json
 from lossscale_app.presets import PRESETS
 from lossscale_core import FORMATS
 from lossscale_core.exact import log2
