@@ -68,6 +68,8 @@ _ORDER = (
     "lessoncard",
     "lessonbar",
     "printsheet",
+    "classroom",
+    "readersplace",
     "displaymenu",
     "shared",
     "store",

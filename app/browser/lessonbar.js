@@ -10,12 +10,12 @@ export class LessonBar {
     const option = ({ id }, place) => html("option", { value: id }, `${place + 1}. ${words.scenario(id, "title", {})}`);
     const group = (key, homework) => html("optgroup", { label: words.say(key) },
       ...scenarios.map((each, place) => (each.homework === homework ? option(each, place) : null)).filter(Boolean));
-    this.select = html("select", { id: "lse-scenario", class: "field", onchange: () => page.openScenario(this.select.value) },
+    this.select = html("select", { id: "lse-scenario", class: "field", onchange: () => page.classroom.open(this.select.value) },
       html("option", { value: "" }, words.say("scenarioNone")), group("scenarioClass", false), group("scenarioHomework", true));
     this.mode = new Choice("mode", words.say("modeLegend"),
       ["play", "predict", "present"].map((value) => ({ value, label: words.say(`mode-${value}`) })), (mode) => store.act({ mode }));
-    this.dare = html("button", { type: "button", class: "bar-button", onclick: () => page.dare() }, words.say("challengeMe"));
-    this.print = html("button", { type: "button", class: "bar-button", onclick: () => page.printSheet() }, words.say("printSheet"));
+    this.dare = html("button", { type: "button", class: "bar-button", onclick: () => page.classroom.dare() }, words.say("challengeMe"));
+    this.print = html("button", { type: "button", class: "bar-button", onclick: () => page.classroom.print() }, words.say("printSheet"));
     this.question = html("p", { class: "lesson-line" });
     this.element = html("div", { class: "lesson-bar" },
       html("label", { for: "lse-scenario" }, words.say("scenarioLabel")), this.select, this.mode.element, this.question, this.dare, this.print);

@@ -161,9 +161,9 @@ export class LessonCard {
       forward: () => this.move(1),
       vote: () => lessons.count(id, 1),
       unvote: () => lessons.count(id, -1),
-      go: () => page.openScenario(id),
+      go: () => page.classroom.open(id),
       play: () => this.store.act({ mode: "play" }),
-      dare: () => page.dare(),
+      dare: () => page.classroom.dare(),
       leave: () => { lessons.challenge = null; },
     };
     acts[act]();

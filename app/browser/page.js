@@ -1,6 +1,7 @@
 // The page: builds the views once and keeps them in step with the store.
 
 import { Choice } from "./choices.js";
+import { Classroom } from "./classroom.js";
 import { DisplayMenu } from "./displaymenu.js";
 import { change, html, write } from "./dom.js";
 import { DistributionView } from "./distributionview.js";
@@ -10,7 +11,7 @@ import { LessonCard } from "./lessoncard.js";
 import { Lessons } from "./lessons.js";
 import { useFontOf } from "./measure.js";
 import { OrderView } from "./orderview.js";
-import { PrintSheet } from "./printsheet.js";
+import { placeOf } from "./readersplace.js";
 import { Share } from "./share.js";
 import { Timeline } from "./timeline.js";
 import { TrainingView } from "./trainingview.js";
@@ -24,18 +25,6 @@ const NOT_REDRAWN = ["k", "selected", "theme", "embed", "hide"];
 // A notice stays a notice: so many parts of a bad link, and so much of each.
 const MOST_NAMED = 6, LONGEST_NAMED = 80;
 
-// What a reader has typed and not yet sent, by its id.
-const TYPED = ".field[id], input[type=checkbox][id]";
-
-// In the window of a challenge: its first power of two is at most this, and its last this many octaves above.
-const MOST_DARED = 16, WIDEST_DARED = 5;
-
-// The charts that a sheet of paper has room for.
-const PRINTED = ".window-chart, .landing-chart, .order-chart, .loss-chart, .trace-chart";
-
-// What can have the focus.
-const REACHED = "a[href], button, input, select, textarea, summary, [tabindex]";
-
 const VIEWS = { window: WindowView, distribution: DistributionView, training: TrainingView, order: OrderView };
 
 export class Page {
@@ -43,17 +32,13 @@ export class Page {
     Object.assign(this, { store, setup, codec, isPage });
     store.page = this;
     this.views = new Map();
+    this.classroom = new Classroom(store, this);
     store.lessons = new Lessons(setup);
     const framed = window.parent !== window;
     this.timeline = new Timeline((state) => codec.write(state), (state) => store.restore(state), { owned: isPage && !framed, hash: store.model.saved });
     this.build();
-    if (isPage) this.listenForRemote(document);
+    if (isPage) this.classroom.listen(document);
     this.frame = new Frame(this, framed);
-  }
-
-  // Before the slider, which has another use for the keys of a presenter's remote.
-  listenForRemote(ground) {
-    ground.addEventListener("keydown", (event) => this.lectureKey(event), { capture: true });
   }
 
   build() {
@@ -65,7 +50,6 @@ export class Page {
     this.menu = new DisplayMenu(store, setup.languages);
     this.lesson = new LessonCard(store, this);
     this.lessonBar = new LessonBar(store, this, setup);
-    this.sheet = new PrintSheet(store);
     this.view = new Choice("view", words.say("viewLegend"),
       Object.keys(VIEWS).map((value) => ({ value, label: words.say(`view-${value}`) })), (view) => store.act({ view }));
     this.share = new Share(store, setup);
@@ -73,7 +57,7 @@ export class Page {
     this.notice = html("p", { class: "notice", role: "status" });
     this.element = this.layOut();
     this.element.addEventListener("keydown", (event) => this.key(event));
-    if (!this.isPage) this.listenForRemote(this.element);
+    if (!this.isPage) this.classroom.listen(this.element);
   }
 
   layOut() {
@@ -113,9 +97,7 @@ export class Page {
 
   // The same page in another language; what is typed and not taken up yet stays, as does where the reader is.
   translate() {
-    const typed = [...this.element.querySelectorAll(TYPED)].map(({ id, type, value, checked }) => ({ id, type, value, checked }));
-    const open = this.all("details").map((each) => each.open), { scrollX, scrollY } = window;
-    const focus = this.all(REACHED).indexOf(this.element.getRootNode().activeElement);
+    const putBack = placeOf(this.element);
     for (const view of this.views.values()) view.leave?.();
     this.former = new Map(this.views);
     this.views.clear();
@@ -125,18 +107,8 @@ export class Page {
     this.draw();
     if (!this.store.online && !this.store.model.saved) this.offline();
     else this.ignored(this.unused);
-    for (const { id, value, checked } of typed) {
-      const box = this.element.querySelector(`#${id}`);
-      if (box) Object.assign(box, box.type === "checkbox" ? { checked } : { value });
-    }
-    this.all("details").forEach((each, place) => { each.open = open[place]; });
-    this.all(REACHED)[focus]?.focus({ preventScroll: true });
-    scrollTo(scrollX, scrollY);
+    putBack(this.element);
     this.entitle();
-  }
-
-  all(selector) {
-    return [...this.element.querySelectorAll(selector)];
   }
 
   // Leave out what the link asks to be left out.
@@ -150,49 +122,6 @@ export class Page {
     const { unscale, at, misplaced, policy, run, scenario, mode } = this.codec.defaults;
     this.store.lessons.challenge = null;
     this.store.begin({ ...this.setup.beginning, unscale, at, misplaced, policy, run, scenario, mode });
-  }
-
-  // Scenarios
-
-  openScenario(id) {
-    const { store, codec } = this, { mode, theme, language, embed, hide } = store.state;
-    store.lessons.challenge = null;
-    if (id) store.begin({ ...codec.defaults, ...codec.scenario(id), mode, theme, language, embed, hide });
-    else store.act({ scenario: "", mode: "play" });
-  }
-
-  // Two powers of two that some scale saves, but not the one the slider is at.
-  dare() {
-    const { store, setup } = this;
-    const [format, gradients] = [store.state.format, setup.beginning.format].map((each) => [each, this.pair(each)]).find(([, pair]) => pair.every(Boolean));
-    store.begin({ gradients, format, k: 0 });
-    store.lessons.dare(gradients);
-    this.draw();
-  }
-
-  // Their safe window in a format, made first. In a format with a wide range no gradients that the page knows need one.
-  pair(format) {
-    const { lookups } = this.store;
-    const random = (from, to) => from + Math.floor(Math.random() * (to - from + 1));
-    const first = random(2, MOST_DARED), last = first + random(0, WIDEST_DARED);
-    const { survival, overflow } = lookups.ends(lookups.find("1"), format);
-    return [survival.k - first, overflow.k - 1 - last].map((octave) => lookups.find(`2^${octave}`));
-  }
-
-  printSheet() {
-    const { store, lesson } = this, found = store.lessons.scenario(store.state), { exports } = this.share;
-    change(this.themed, { "data-theme": "light" });
-    const picture = this.covered ? null : exports.drawn(exports.charts().filter(({ element }) => element.matches(PRINTED)));
-    change(this.themed, { "data-theme": store.state.theme });
-    this.sheet.fill(found, (part) => lesson.say(found, part), this.shown.given(), picture?.text ?? "");
-    this.sheet.print();
-  }
-
-  lectureKey(event) {
-    if (event.target.matches?.("input[type=text], textarea, select")) return;
-    if (!this.lesson.key(event)) return;
-    event.preventDefault();
-    event.stopPropagation();
   }
 
   resized() {

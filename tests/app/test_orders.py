@@ -16,7 +16,7 @@ from lossscale_app.order_verdicts import VERDICTS
 from lossscale_app.orders import AT, EXAMPLES, IN_PLAY, MISPLACED, UNSCALE, step_order
 from lossscale_app.page_setup import setup_json
 from lossscale_app.scenes import SCENES
-from lossscale_core import FORMATS, StepExample
+from lossscale_core import FORMATS, InputError, StepExample
 
 from .lookup_mirror import strict_json
 from .loops import run
