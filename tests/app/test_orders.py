@@ -3,6 +3,7 @@
 from functools import cached_property
 import json
 
+from core.steps import step_by_numpy
 import ml_dtypes
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from lossscale_app.order_verdicts import VERDICTS
 from lossscale_app.orders import AT, EXAMPLES, IN_PLAY, MISPLACED, UNSCALE, step_order
 from lossscale_app.page_setup import setup_json
 from lossscale_app.scenes import SCENES
-from lossscale_core import FORMATS, InputError, StepExample
+from lossscale_core import FORMATS, InputError, StepExample, StepOrder
 
 from .lookup_mirror import strict_json
 from .loops import run
@@ -82,65 +83,24 @@ def spread(steps):
     return rows
 
 
+#: What a link's words stand for.
+WRONG = {
+    "average": ("average", "micro_batches"),
+    "update": ("scale_update", "micro_batch"),
+    "accumulate": ("accumulate", "stored"),
+    "check": ("check", "after_clip"),
+    "clip": ("clip", "before_unscale"),
+    "weights": ("weights", "stored"),
+}
+
+
 def by_numpy(example: StepExample, at, unscale, misplaced, fmt, k):
     """The step in numpy and ml_dtypes alone, which for these numbers round once."""
-    store = CASTS[fmt]
-
-    def stored(values):
-        return np.asarray(values, np.float64).astype(np.float32).astype(store).astype(np.float64)
-
-    alike = "average" in misplaced or not example.tokens
-    tokens = np.ones(len(example.gradients)) if alike else np.array(example.tokens)
-    shares = np.ones_like(tokens) if example.reduction == "sum" else tokens / tokens.sum()
-    scales = np.full((len(tokens), 1), 2.0**k)
-    if "update" in misplaced:
-        scales[1:] /= 2
-    stages = {"gradient": np.array(example.gradients) * shares[:, None]}
-    if at == "late":
-        stages["stored"] = stored(stages["gradient"])
-        stages["scaled"] = values = stored(stages["stored"] * scales)
-    else:
-        stages["scaled"] = stages["gradient"] * scales
-        stages["stored"] = values = stored(stages["scaled"])
-    total = values[0]
-    for row in values[1:]:
-        total = (total + row).astype(np.float32).astype(np.float64)
-        total = stored(total) if "accumulate" in misplaced else total
-    stages["accumulated"] = total[None]
-
-    def cut(values):
-        limit = example.clip_at
-        if example.clip == "value":
-            return np.clip(values, -limit, limit)
-        norm = np.sqrt((values**2).sum())
-        return values * min(1, limit / norm) if norm else values
-
-    order = ["checked", "clipped"] if example.clip_at else ["checked"]
-    if example.clip_at and "check" in misplaced:
-        order.reverse()
-    late_unscale = example.clip_at and "clip" in misplaced
-    order = [] if unscale == "never" and not order else order
-    if unscale != "never":
-        order = [*order, "unscaled"] if late_unscale else ["unscaled", *order]
-    skipped = False
-    for name in order:
-        if name == "unscaled":
-            total = total / scales[-1]
-            total = stored(total) if unscale == "fp16" else total.astype(np.float32).astype(np.float64)
-        elif name == "checked":
-            skipped = not np.isfinite(total).all()
-        elif not skipped:
-            total = cut(total)
-        if name != "clipped" or not skipped:
-            stages[name] = total[None]
-    before = np.array(example.weights or [0.0] * len(total))
-    kept = store if "weights" in misplaced else np.float32
+    unscale = "stored" if unscale == "fp16" else unscale
+    order = StepOrder(scale=at, unscale=unscale, **dict(WRONG[name] for name in misplaced))
     with np.errstate(all="ignore"):
-        moved = before.astype(np.float32) - np.float32(example.learning_rate) * total.astype(np.float32)
-        after = before if skipped else moved.astype(kept).astype(np.float64)
-    stages["updated"] = after[None]
-    update = np.zeros_like(before) if skipped else before - after
-    return {name: values.tolist() for name, values in stages.items()}, skipped, update.tolist()
+        stages, skipped, update, _ = step_by_numpy(example, order, 2.0**k, CASTS[fmt])
+    return {name: values.tolist() for name, values in stages}, skipped, update.tolist()
 
 
 def orders_of(example):

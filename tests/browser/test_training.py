@@ -1,6 +1,5 @@
 """The training view: runs as the core makes them, told while they are made, and stopped when they are not wanted."""
 
-from collections.abc import Iterator
 import math
 import re
 
@@ -17,7 +16,6 @@ from .training_page import (
     RUN,
     SHOWN,
     asked,
-    begin_again,
     check_measured,
     check_percent,
     core,
@@ -25,23 +23,12 @@ from .training_page import (
     go,
     last_loss,
     made,
-    open_training,
     power,
     read,
 )
 
+pytest_plugins = ("browser.training_page",)
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture(scope="module")
-def shared(browser: Browser, server: Server) -> Iterator[ExplorerPage]:
-    yield from open_training(browser, server)
-
-
-@pytest.fixture
-def view(shared: ExplorerPage) -> ExplorerPage:
-    """The view with short runs."""
-    return begin_again(shared)
 
 
 # What is shown is what the core made

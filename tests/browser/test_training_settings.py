@@ -1,45 +1,31 @@
 """The training view's forms: a good setting lands in the link, a bad one is named and kept; scalers on a pattern."""
 
-from collections.abc import Iterator
 import math
 import re
 
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Locator, expect
 import pytest
 
 from lossscale_app.messages import ENGLISH
 from lossscale_core import SCALER_PRESETS, Action, ScalerPolicy
 
-from .launch import Server
 from .pages import ExplorerPage
 from .training_page import (
     BASE,
     RUN,
     asked,
-    begin_again,
     core,
     enter,
     field,
     go,
     last_loss,
     made,
-    open_training,
     power,
     read,
 )
 
+pytest_plugins = ("browser.training_page",)
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture(scope="module")
-def shared(browser: Browser, server: Server) -> Iterator[ExplorerPage]:
-    yield from open_training(browser, server)
-
-
-@pytest.fixture
-def view(shared: ExplorerPage) -> ExplorerPage:
-    """The view with short runs."""
-    return begin_again(shared)
 
 
 def problem(explorer: ExplorerPage, card: str) -> Locator:

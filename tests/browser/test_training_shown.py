@@ -25,34 +25,21 @@ from .training_page import (
     BASE,
     RUN,
     SHOWN,
-    begin_again,
     check_measured,
     core,
     enter,
     go,
     made,
-    open_training,
     power,
     read,
 )
 
-pytest_plugins = ("browser.host_fixtures",)
+pytest_plugins = ("browser.host_fixtures", "browser.training_page")
 pytestmark = pytest.mark.browser
 
 ALL = ("fp32", "fp32_scaled", "unscaled", "static", "dynamic")
 SCENES = ("dyn", "nan", "autocast")
 SCREENS = ((1280, 800), (390, 844), (525, 450), (320, 640))
-
-
-@pytest.fixture(scope="module")
-def shared(browser: Browser, server: Server) -> Iterator[ExplorerPage]:
-    yield from open_training(browser, server)
-
-
-@pytest.fixture
-def view(shared: ExplorerPage) -> ExplorerPage:
-    """The view with short runs."""
-    return begin_again(shared)
 
 
 # Files
