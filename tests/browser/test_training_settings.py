@@ -24,7 +24,7 @@ from .training_page import (
     read,
 )
 
-pytest_plugins = ("browser.training_page",)
+pytest_plugins = ("browser.training_fixtures",)
 pytestmark = pytest.mark.browser
 
 

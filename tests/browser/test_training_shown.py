@@ -34,7 +34,7 @@ from .training_page import (
     read,
 )
 
-pytest_plugins = ("browser.host_fixtures", "browser.training_page")
+pytest_plugins = ("browser.host_fixtures", "browser.training_fixtures")
 pytestmark = pytest.mark.browser
 
 ALL = ("fp32", "fp32_scaled", "unscaled", "static", "dynamic")

@@ -153,14 +153,3 @@ def asked(explorer: ExplorerPage, since: int) -> list[list[str]]:
     """The runs that the page has asked for since so many frames were sent."""
     frames = [str(frame) for frame in explorer.watch.frames[since:] if '"train"' in str(frame)]
     return [json.loads(re.search(r'"runs"[,:]\s*(\[[^]]*\])', frame)[1]) for frame in frames]
-
-
-@pytest.fixture(scope="module")
-def shared(browser: Browser, server: Server) -> Iterator[ExplorerPage]:
-    yield from open_training(browser, server)
-
-
-@pytest.fixture
-def view(shared: ExplorerPage) -> ExplorerPage:
-    """The view with short runs."""
-    return begin_again(shared)
