@@ -11,10 +11,7 @@ from lossscale_app.scenarios import SCENARIOS
 
 from .hosts import go_to_hash
 from .launch import Server
-from .pages import DESKTOP, PHONE, ExplorerPage
-from .test_accessibility import faults
-from .test_layout import misplaced
-from .test_lessons import (
+from .lesson_page import (
     BY_ID,
     TELLING,
     begin,
@@ -32,6 +29,9 @@ from .test_lessons import (
     right_of,
     told,
 )
+from .pages import DESKTOP, PHONE, ExplorerPage
+from .test_accessibility import faults
+from .test_layout import misplaced
 
 pytestmark = pytest.mark.browser
 

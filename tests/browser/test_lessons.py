@@ -1,169 +1,36 @@
 """Scenarios in the page: predict, observe, explain. Nothing is told before, and nothing is kept or sent."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from itertools import chain
-import re
-from types import SimpleNamespace
-
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, expect
 import pytest
 
 from lossscale_app.links import DEFAULTS, read_link, write_link
 from lossscale_app.messages import ENGLISH
 from lossscale_app.scenarios import SCENARIOS, Scenario, scenario_params
-from lossscale_core import FORMATS, Outcome, classify, parse_number, safe_window
+from lossscale_core import FORMATS, Outcome, classify, parse_number
 
 from .hosts import NO_STORAGE, Site
-from .launch import Server
-from .pages import ALL_K, DESKTOP, ExplorerPage
-
-pytest_plugins = ("browser.host_fixtures",)
-pytestmark = pytest.mark.browser
-
-BY_ID = {scenario.id: scenario for scenario in SCENARIOS}
-every_scenario = pytest.mark.parametrize("scenario", SCENARIOS, ids=BY_ID)
-
-#: What tells the answer, or lets one find it.
-TELLING = (
-    ".scale-slider, input[type=range], .stepper, .bubble, .chart, svg, .outcome, .journey, table, .card:not(.lesson)"
+from .lesson_page import (
+    BY_ID,
+    REST,
+    choose,
+    covered,
+    every_scenario,
+    given_away,
+    go_through,
+    lines,
+    opened,
+    predict,
+    press,
+    query,
+    reveals,
+    right_of,
+    told,
+    unescaped,
 )
-#: Longer than it takes until a hand rests, and until what it did is told.
-REST = 700
+from .pages import ExplorerPage
 
-_RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
-
-# What the window chart shows of the window.
-READ_WINDOW = """(root) => ({
-  bands: root.querySelectorAll(".band").length,
-  caption: root.querySelector(".window-caption").textContent,
-  safe: parseFloat(getComputedStyle(root.querySelector(".scale-track"), "::after").width),
-  bars: root.querySelectorAll(".bar").length,
-  segments: [...root.querySelectorAll(".bar .segment")].map((part) => part.classList[1]),
-  reasons: root.querySelectorAll(".outcome-lines p").length,
-})"""
-
-
-# What the page says, from the scenarios' data
-
-
-def pretty(text: str) -> str:
-    """A number of the core's as the page spells it."""
-    text = re.sub(r"\^(-?\d+)", lambda power: power[1].translate(_RAISED), text)
-    text = text.replace("*", "·").replace("-", "−").replace("inf", "∞").replace("nan", "NaN")
-    return re.sub("%$", "\u202f%", text)
-
-
-def told(scenario: Scenario, part: str) -> str:
-    """A text of a scenario, with its numbers."""
-    facts = {name: pretty(text) for name, text in scenario.facts().items()}
-    return ENGLISH[f"scenario-{scenario.id}-{part}"].format(**facts)
-
-
-def right_of(scenario: Scenario) -> str:
-    return next(each.id for each in scenario.predictions if not each.misconception)
-
-
-def reveals(scenario: Scenario) -> dict[str, str]:
-    """The misconception that each wrong prediction reveals, in words."""
-    return {
-        each.id: ENGLISH[f"misconception-{each.misconception}"] for each in scenario.predictions if each.misconception
-    }
-
-
-def answers() -> set[str]:
-    """All that tells an answer: sentences of all scenarios with their numbers, and what stands between the numbers."""
-    texts = {told(each, part) for each in SCENARIOS for part in ("found", "answer")}
-    texts |= set(chain.from_iterable(reveals(each).values() for each in SCENARIOS))
-    for each in SCENARIOS:
-        for part in ("found", "answer"):
-            texts |= {max(re.split(r"\{\w+\}", ENGLISH[f"scenario-{each.id}-{part}"]), key=len).strip()}
-    assert min(map(len, texts)) > 15
-    return texts
-
-
-ANSWERS = answers()
-
-
-def given_away(text: str) -> list[str]:
-    return [answer for answer in ANSWERS if answer in unescaped(text)]
-
-
-def unescaped(text: str) -> str:
-    """A text, or source text, with its letters beyond ASCII."""
-    return re.sub(r"\\+u([0-9a-f]{4})", lambda letter: chr(int(letter[1], 16)), text)
-
-
-# A page that is brought from one scenario to the next
-
-
-@contextmanager
-def opened(browser: Browser, url: str, script: str = "", **options: object) -> Iterator[ExplorerPage]:
-    """A page of one's own at an address, with a scenario or without; it must not complain."""
-    context = browser.new_context(**{"viewport": DESKTOP, "reduced_motion": "reduce", **options})
-    if script:
-        context.add_init_script(script)
-    explorer = ExplorerPage(context.new_page(), SimpleNamespace(url=url))
-    explorer.page.goto(url)
-    explorer.root.locator(".columns > *").first.wait_for()
-    yield explorer
-    problems = explorer.watch.problems()
-    context.close()
-    assert problems == []
-
-
-def choose(explorer: ExplorerPage, name: str) -> None:
-    explorer.root.get_by_label(ENGLISH["scenarioLabel"], exact=True).select_option(name)
-
-
-def go_through(explorer: ExplorerPage, mode: str) -> None:
-    explorer.root.locator(f".choice.mode [value={mode}]").check(force=True)
-
-
-def begin(explorer: ExplorerPage, name: str, mode: str = "predict") -> None:
-    """Come to a scenario from free play."""
-    explorer.page.set_viewport_size(DESKTOP)
-    explorer.page.emulate_media(color_scheme="light")
-    explorer.reset.click()
-    choose(explorer, name)
-    go_through(explorer, mode)
-
-
-def press(explorer: ExplorerPage, key: str, **values: str) -> None:
-    """Press a button of the lesson, by its message."""
-    explorer.root.locator(".lesson").get_by_role("button", name=ENGLISH[key].format(**values), exact=True).click()
-
-
-def predict(explorer: ExplorerPage, letter: str) -> None:
-    explorer.root.locator(f".prediction [value={letter}]").check()
-    press(explorer, "lessonCommit")
-
-
-def lines(explorer: ExplorerPage) -> list[str]:
-    """The paragraphs of the lesson that are seen."""
-    return explorer.root.locator(".lesson p").evaluate_all(
-        "all => all.filter((line) => line.checkVisibility()).map((line) => line.innerText)"
-    )
-
-
-def query(page: Page) -> str:
-    return "?" + page.url.partition("?")[2]
-
-
-@pytest.fixture(scope="module")
-def shared(browser: Browser, server: Server) -> Iterator[ExplorerPage]:
-    with opened(browser, f"{server.url}/?v=1&s=window&m=predict") as explorer:
-        explorer.fresh = explorer.page.content()
-        yield explorer
-    assert server.new_errors() == []
-
-
-@pytest.fixture
-def lesson(shared: ExplorerPage) -> ExplorerPage:
-    """The page at the first scenario, before a prediction."""
-    begin(shared, "window")
-    return shared
-
+pytest_plugins = ("browser.host_fixtures", "browser.lesson_fixtures")
+pytestmark = pytest.mark.browser
 
 # The list and the link
 
@@ -217,17 +84,6 @@ def test_back_undoes_a_choice(lesson: ExplorerPage) -> None:
 
 
 # Before a prediction
-
-
-def covered(explorer: ExplorerPage) -> list[str]:
-    """What is in the document beside the question."""
-    found = explorer.root.evaluate(
-        """(root, telling) => [...root.querySelectorAll(telling)].filter((part) => !part.closest("dialog"))
-            .map((part) => part.outerHTML)""",
-        TELLING,
-    )
-    parts = explorer.root.locator(".columns > *").evaluate_all("parts => parts.map((part) => part.className)")
-    return [*found, *(part for part in parts if part != "card lesson")]
 
 
 @every_scenario
@@ -391,157 +247,6 @@ def test_nothing_is_kept_or_sent(lesson: ExplorerPage) -> None:
     go_through(lesson, "play")
     lesson.page.wait_for_timeout(REST)
     assert len(lesson.watch.frames) > sent
-
-
-# The window
-
-
-def hides_window(explorer: ExplorerPage) -> bool:
-    """Whether nothing tells where the window is; all of it, or nothing, must be hidden."""
-    shown = SimpleNamespace(**explorer.root.evaluate(READ_WINDOW))
-    ends = [tick.log2 for tick in explorer.state().ticks]
-    hidden = {
-        "bands": shown.bands == 0,
-        "caption": shown.caption == ENGLISH["windowHidden"],
-        "safe": shown.safe == 0,
-        "segments": shown.segments == ["unknown"] * shown.bars,
-        "reasons": shown.reasons == 0,
-        "axis": (ends[0], ends[-1]) == (-40, 40),
-    }
-    assert len(set(hidden.values())) == 1, hidden
-    return hidden["bands"]
-
-
-def test_the_window_is_shown_once_the_hand_rests_in_it(lesson: ExplorerPage) -> None:
-    assert BY_ID["window"].goal == tuple(range(2, 13))
-    predict(lesson, "b")
-    assert hides_window(lesson)
-    for _ in range(13):
-        lesson.press("ArrowRight")
-    assert lesson.state().slider == 13
-    lesson.page.wait_for_timeout(REST)
-    assert hides_window(lesson)
-    lesson.press("ArrowLeft")
-    assert hides_window(lesson)
-    expect(lesson.root.locator(".band")).to_have_count(2)
-    assert not hides_window(lesson)
-    expect(lesson.root.get_by_role("button", name=ENGLISH["lessonWindow"])).to_have_count(0)
-    expect(lesson.slider).to_be_focused()
-    # Whoever has found it may leave again; and it is what free play shows.
-    lesson.press("ArrowRight")
-    lesson.page.wait_for_timeout(REST)
-    assert not hides_window(lesson)
-    read = """(root) => [".window-caption", ".outcome", ".segment"].map((part) =>
-        [...root.querySelectorAll(part)].map(({ textContent, classList }) => [textContent, ...classList]))"""
-    found = lesson.root.evaluate(read)
-    go_through(lesson, "play")
-    assert lesson.root.evaluate(read) == found
-
-
-def test_the_window_is_shown_to_whoever_asks(lesson: ExplorerPage) -> None:
-    predict(lesson, "c")
-    assert hides_window(lesson)
-    press(lesson, "lessonWindow")
-    assert not hides_window(lesson)
-    # Where none is to be found, the explanation shows that.
-    choose(lesson, "none")
-    predict(lesson, "a")
-    assert hides_window(lesson)
-    press(lesson, "lessonExplain")
-    expect(lesson.root.locator(".window-caption")).to_contain_text(ENGLISH["windowNone"])
-    # Where a scenario does not ask for scales, there is nothing to hide.
-    choose(lesson, "tie")
-    press(lesson, "lessonSkip")
-    assert not hides_window(lesson)
-
-
-# A challenge
-
-
-def challenge(explorer: ExplorerPage) -> None:
-    explorer.root.get_by_role("button", name=ENGLISH["challengeMe"], exact=True).click()
-
-
-def dared(explorer: ExplorerPage) -> list[float]:
-    params = {**DEFAULTS, **read_link(query(explorer.page)).params}
-    return [parse_number(token) for token in params["gradients"]]
-
-
-@pytest.mark.parametrize(("name", "times"), [("fp16", 20), ("e5m2", 4), ("e4m3", 4)])
-def test_a_challenge_can_be_met(lesson: ExplorerPage, name: str, times: int) -> None:
-    lesson.reset.click()
-    lesson.format(FORMATS[name].label)
-    seen = set()
-    for _ in range(times):
-        challenge(lesson)
-        values = dared(lesson)
-        seen.add(tuple(values))
-        survive = safe_window(values, FORMATS[name]).survive
-        assert len(values) == 2
-        assert 1 not in survive
-        assert 1 <= len([k for k in ALL_K if 2.0**k in survive]) <= 6
-        assert lesson.state().format == name
-        assert lesson.state().slider == 0
-        assert hides_window(lesson)
-    assert len(seen) > times / 2
-
-
-def test_where_nothing_needs_a_scale_the_challenge_is_in_fp16(lesson: ExplorerPage) -> None:
-    lesson.reset.click()
-    lesson.format("BF16")
-    challenge(lesson)
-    assert lesson.state().format == "fp16"
-    assert 1 not in safe_window(dared(lesson), FORMATS["fp16"]).survive
-    assert hides_window(lesson)
-
-
-def test_a_challenge_is_found_by_resting_in_the_window(lesson: ExplorerPage) -> None:
-    lesson.reset.click()
-    challenge(lesson)
-    survive = safe_window(dared(lesson), FORMATS["fp16"]).survive
-    first, last = survive.log2_powers
-    lesson.slider.focus()
-    for _ in range(last + 1):
-        lesson.press("ArrowRight")
-    lesson.page.wait_for_timeout(REST)
-    assert hides_window(lesson)
-    for _ in range(last + 1 - first):
-        lesson.press("ArrowLeft")
-    found = ENGLISH["challengeFound"].format(scale=pretty(f"2^{first}"))
-    expect(lesson.root.locator(".lesson")).to_contain_text(found)
-    assert not hides_window(lesson)
-    before = dared(lesson)
-    press(lesson, "challengeAgain")
-    assert dared(lesson) != before
-    assert hides_window(lesson)
-    expect(lesson.root.locator(".lesson")).to_contain_text(ENGLISH["challengeLine"])
-    press(lesson, "lessonWindow")
-    assert not hides_window(lesson)
-    expect(lesson.root.locator(".lesson")).to_contain_text(ENGLISH["challengeShown"])
-    press(lesson, "challengeLeave")
-    expect(lesson.root.locator(".lesson")).to_have_count(0)
-    expect(lesson.slider).to_be_focused()
-
-
-ENDS: dict[str, Callable[[ExplorerPage], object]] = {
-    "left": lambda lesson: press(lesson, "challengeLeave"),
-    "reset": lambda lesson: lesson.reset.click(),
-    "gradient removed": lambda lesson: lesson.removes.first.click(),
-    "gradient moved": lambda lesson: (lesson.handles.first.focus(), lesson.press("PageDown")),
-    "undone": lambda lesson: lesson.press("Control+z"),
-}
-
-
-@pytest.mark.parametrize("end", ENDS)
-def test_a_challenge_ends(lesson: ExplorerPage, end: str) -> None:
-    lesson.reset.click()
-    challenge(lesson)
-    assert hides_window(lesson)
-    ENDS[end](lesson)
-    expect(lesson.root.locator(".lesson")).to_have_count(0)
-    # A gradient that was moved may have no window with the other one.
-    expect(lesson.root.locator(".segment.unknown")).to_have_count(0)
-    expect(lesson.root.locator(".window-caption")).not_to_have_text(str(ENGLISH["windowHidden"]))
 
 
 # For every reader
