@@ -11,7 +11,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page, expect
 import pytest
 
-from lossscale_app import explorer as app
+from lossscale_app import page_setup
 from lossscale_app.export import export
 from lossscale_app.lookups import long_text
 from lossscale_app.messages import ENGLISH
@@ -372,8 +372,8 @@ def test_a_saved_page_holds_each_mistake_and_says_what_it_does_not(
     browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Training runs take long to make, and are another test's.
-    monkeypatch.setattr(app, "recorded_runs", dict)
-    monkeypatch.setattr(app, "recorded_overlay", dict)
+    monkeypatch.setattr(page_setup, "recorded_runs", dict)
+    monkeypatch.setattr(page_setup, "recorded_overlay", dict)
     target = tmp_path / "saved.html"
     export(str(target), "?v=1&s=clip&hide=example", "https://order.example/")
     context = browser.new_context()

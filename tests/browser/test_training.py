@@ -266,6 +266,7 @@ def test_a_server_that_is_gone(browser: Browser) -> None:
     with serving() as server:
         explorer = open_page(browser, server)
         go(explorer, f"v=1&view=training&r={RUN.replace('40', '20')}&k=12")
+        expect(field(explorer, "steps")).to_have_value("20")
         before = made(explorer)
         explorer.watch.expected = "WebSocket|ERR_CONNECTION_REFUSED|[Ll]ost|[Cc]onnection"
         server.signal("SIGKILL")

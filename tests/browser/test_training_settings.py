@@ -42,37 +42,39 @@ def invalid(explorer: ExplorerPage) -> list[str]:
 # Settings
 
 BAD = {
-    "growth_factor": ("scaler-card", [("growth_factor", "1")], "“1”"),
-    "backoff_factor": ("scaler-card", [("backoff_factor", "1")], "“1”"),
-    "growth_interval": ("scaler-card", [("growth_interval", "0")], "“0”"),
-    "min_scale": ("scaler-card", [("max_scale", "2^17"), ("min_scale", "2^18")], "“262144”"),
-    "init_scale": ("scaler-card", [("init_scale", "inf")], "“inf”"),
-    "stop_scale": ("scaler-card", [("stop_scale", "none at all")], "“none at all”"),
-    "hysteresis": ("scaler-card", [("hysteresis", "")], "“”"),
-    "steps": ("run-card", [("steps", "2001")], "“2001”"),
-    "positions": ("run-card", [("positions", "1,000")], "“1,000”"),
-    "learning_rate": ("run-card", [("learning_rate", "<b>fast</b>")], "“<b>fast</b>”"),
-    "inject_at": ("run-card", [("inject_at", "-1")], "“-1”"),
+    "growth_factor": ("scaler-card", "1", "“1”"),
+    "backoff_factor": ("scaler-card", "1", "“1”"),
+    "growth_interval": ("scaler-card", "0", "“0”"),
+    "min_scale": ("scaler-card", "2^18", "“262144”"),
+    "init_scale": ("scaler-card", "inf", "“inf”"),
+    "stop_scale": ("scaler-card", "none at all", "“none at all”"),
+    "hysteresis": ("scaler-card", "", "“”"),
+    "steps": ("run-card", "2001", "“2001”"),
+    "positions": ("run-card", "1,000", "“1,000”"),
+    "learning_rate": ("run-card", "<b>fast</b>", "“<b>fast</b>”"),
+    "inject_at": ("run-card", "-1", "“-1”"),
 }
 
 
 @pytest.mark.parametrize("name", BAD)
 def test_a_bad_setting_is_named_and_kept(view: ExplorerPage, name: str) -> None:
-    card, typed, quoted = BAD[name]
-    for other, text in typed[:-1]:
-        enter(view, other, text)
+    card, text, quoted = BAD[name]
+    if name == "min_scale":
+        enter(view, "max_scale", "2^17")
+        # The link is written after the views have heard of a setting: what is made before is the former run.
+        view.page.wait_for_function("() => location.search.includes('max_scale.p17')")
         made(view)
     address, before = view.page.url, read(view)
     view.page.wait_for_timeout(600)
     frames = len(view.watch.frames)
-    box = enter(view, *typed[-1])
+    box = enter(view, name, text)
     expect(problem(view, card)).to_contain_text(quoted)
     sentence = problem(view, card).text_content()
     assert sentence.startswith(f"{name} ")
     assert sentence.endswith(".")
     assert len(sentence) < 200
     assert invalid(view) == [name]
-    expect(box).to_have_value(typed[-1][1])
+    expect(box).to_have_value(text)
     expect(box).to_be_visible()
     assert box.evaluate("box => document.getElementById(box.getAttribute('aria-errormessage')).textContent") == sentence
     view.page.wait_for_timeout(600)
