@@ -39,6 +39,7 @@ _ORDER = (
     "distributionview",
     "windowview",
     "runs",
+    "runmaker",
     "stepchart",
     "losschart",
     "tracechart",

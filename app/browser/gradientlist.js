@@ -53,31 +53,66 @@ export class GradientList {
 
   row(index) {
     const { store } = this;
-    const commit = () => {
-      const text = box.value.trim();
-      const gradient = store.state.gradients[index];
-      // What was asked and refused stays in the box, and is not asked again unchanged.
-      if (!gradient || text === box.dataset.asked) return;
-      if (text === gradient.token || text === pretty(store.lookups.name(gradient))) this.settle(box);
-      else if (text === "") {
-        store.removeGradient(index);
-        this.settle(box);
-      } else {
-        box.dataset.asked = text;
-        store.typeGradients(splice(store.state.gradients, index, 1, text), box);
-      }
-    };
     const box = html("input", {
       class: "gradient-box", type: "text", autocomplete: "off", autocapitalize: "off", spellcheck: "false",
-      onfocus: () => { store.pick(index); box.value = store.state.gradients[index].token; box.select(); },
-      onblur: () => { commit(); },
+      onfocus: () => {
+        store.pick(index);
+        // What was refused is there to be mended.
+        if (box.dataset.asked === undefined) box.value = store.state.gradients[index].token;
+        box.select();
+      },
+      onblur: () => this.commit(box, index),
       onkeydown: (event) => {
-        if (event.key === "Enter") { event.preventDefault(); commit(); }
+        if (event.key === "Enter") { event.preventDefault(); this.commit(box, index); }
         if (event.key === "Escape") { this.settle(box); store.page.problem(""); box.blur(); }
       },
     });
     const remove = html("button", { class: "remove", type: "button", onclick: () => this.remove(index) }, "×");
     return html("div", { class: "row-label" }, box, remove);
+  }
+
+  commit(box, index) {
+    const { store } = this;
+    const text = box.value.trim();
+    const gradient = store.state.gradients[index];
+    // What was asked and refused stays in the box, and is not asked again unchanged.
+    if (!gradient || text === box.dataset.asked) return;
+    if (text === gradient.token || text === pretty(store.lookups.name(gradient))) this.settle(box);
+    else if (text === "") {
+      store.removeGradient(index);
+      this.settle(box);
+    } else {
+      box.dataset.asked = text;
+      store.typeGradients(splice(store.state.gradients, index, 1, text), box);
+    }
+  }
+
+  // Keep what was refused in a former list, which was in another language, and be told in this one why.
+  follow(former) {
+    [...former.rows.children].forEach(({ firstChild: { value, dataset: { asked } } }, index) => {
+      const row = this.row(index);
+      this.rows.append(row);
+      if (asked === undefined) return;
+      row.firstChild.value = value;
+      row.firstChild.dataset.asked = asked;
+    });
+    const place = former.boxes().findIndex((box) => box.ariaInvalid === "true");
+    if (place < 0) return;
+    const box = this.boxes()[place];
+    box.value = former.boxes()[place].value;
+    queueMicrotask(() => this.askAgain(box));
+  }
+
+  askAgain(box) {
+    if (box === this.field) return this.add();
+    if (box === this.scaleField) return this.typeScale();
+    delete box.dataset.asked;
+    return this.commit(box, this.boxes().indexOf(box) - 2);
+  }
+
+  // The box for new gradients, that of the scale, and one for each row.
+  boxes() {
+    return [this.field, this.scaleField, ...this.rows.querySelectorAll("input")];
   }
 
   // Show in a box what its row holds now: as it was typed while the reader is in it, else as it is named.
@@ -127,7 +162,7 @@ export class GradientList {
 
   show(message, box) {
     write(this.problem, message);
-    for (const field of [this.field, this.scaleField, ...this.rows.querySelectorAll("input")]) {
+    for (const field of this.boxes()) {
       const wrong = message !== "" && field === box;
       change(field, { "aria-invalid": wrong ? "true" : null, "aria-describedby": wrong ? "lse-problem" : null });
     }

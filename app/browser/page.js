@@ -98,7 +98,6 @@ export class Page {
   // The same page in another language; what is typed and not taken up yet stays, as does where the reader is.
   translate() {
     const putBack = placeOf(this.element);
-    for (const view of this.views.values()) view.leave?.();
     this.former = new Map(this.views);
     this.views.clear();
     this.build();
@@ -334,8 +333,8 @@ export class Page {
 
   // A hash that the reader typed or followed has made an entry of its own in the history.
   hashChanged() {
+    if (!this.timeline.followed) return;
     const { hash } = location;
-    if (history.state?.lossscale || !hash.includes("=")) return;
     const { state, unread } = this.codec.read(hash);
     this.timeline.adopt({ ...this.store.state, ...state }, unread.length > 0);
     this.goTo(hash);

@@ -6,15 +6,15 @@ import { SettingsForm, settingsOf } from "./settingsform.js";
 const SHOWN = ["seed", "steps", "positions", "reduction", "micro_batches", "inject", "inject_at"];
 
 export class RunCard {
-  constructor(store, fields, view) {
+  constructor(store, fields, maker) {
     const { words } = store;
-    Object.assign(this, { store, view });
+    this.store = store;
     this.defaults = Object.fromEntries(fields.map((field) => [field.name, field.default]));
     this.form = new SettingsForm(store, "run", fields, SHOWN, () => this.check());
     this.progress = html("progress", { max: 1, "aria-label": words.say("runProgress") });
     this.told = html("span", {});
-    this.start = html("button", { type: "button", class: "take", onclick: () => view.start() }, words.say("runStart"));
-    this.stop = html("button", { type: "button", onclick: () => view.stop() }, words.say("runStop"));
+    this.start = html("button", { type: "button", class: "take", onclick: () => maker.start() }, words.say("runStart"));
+    this.stop = html("button", { type: "button", onclick: () => maker.stop() }, words.say("runStop"));
     this.busy = html("div", { class: "busy", role: "status" }, this.progress, this.told, this.stop, this.start);
     this.problem = html("p", { class: "problem", role: "alert" });
     this.element = html("section", { class: "card run-card", "aria-labelledby": "lse-run-title" },
@@ -26,9 +26,7 @@ export class RunCard {
 
   // Only what Python can read goes into the state.
   check() {
-    const { store } = this;
-    const run = this.form.text(this.defaults);
-    store.settle({ run }, ({ problem }) => this.form.tell(problem));
+    this.store.settle({ run: this.form.text(this.defaults) }, this.form);
   }
 
   show({ share, going, note }) {

@@ -18,9 +18,14 @@ export class ScalerCard {
       this.form.element);
   }
 
+  follow({ preset, form }) {
+    this.preset.value = preset.value;
+    this.form.follow(form);
+  }
+
   check() {
     const preset = this.preset.value, changes = this.form.text(this.presets[preset]);
-    this.store.settle({ policy: [preset, changes].filter(Boolean).join() }, ({ problem }) => this.form.tell(problem));
+    this.store.settle({ policy: [preset, changes].filter(Boolean).join() }, this.form);
   }
 
   show() {

@@ -34,12 +34,26 @@ export class SettingsForm {
   show(values) {
     const key = JSON.stringify(values);
     if (key === this.shown) return;
-    this.shown = key;
+    Object.assign(this, { shown: key, typed: false });
     for (const [name, box] of this.boxes) box.value = values[name]?.replace(/^p(-?\d+)$/, "2^$1") ?? "";
     this.tell("");
   }
 
+  // What was typed is given up; what is set is shown next.
+  forget() {
+    this.shown = null;
+  }
+
+  // Have typed what a former form had, which was in another language, and be told in this one what is wrong with it.
+  follow(former) {
+    if (!former.typed) return;
+    this.shown = former.shown;
+    for (const [name, box] of this.boxes) box.value = former.boxes.get(name).value;
+    this.changed();
+  }
+
   changed() {
+    this.typed = true;
     const { words } = this.store;
     const [name, box] = [...this.boxes].find(([, { value }]) => !WRITTEN.test(linked(value))) ?? [];
     this.tell(name ? words.say("fieldUnreadable", { name, text: box.value }) : "");

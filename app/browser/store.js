@@ -100,11 +100,12 @@ export class Store {
     this.reading = null;
   }
 
-  // Settings of a run or a scaler go into the state once Python can read them.
-  settle(changes, refused) {
+  // Settings of a run or a scaler go from their form into the state once Python can read them.
+  settle(changes, form) {
     const { policy, run } = { ...this.state, ...changes };
-    if (!this.online) return void refused({ problem: this.words.say(this.model.saved ? "settingsNeedLive" : "settingsNeedServer") });
-    return void this.question({ settings: { policy, run } }, { done: (answer) => (answer.problem ? refused(answer) : this.act(changes)) });
+    if (!this.online) return form.tell(this.words.say(this.model.saved ? "settingsNeedLive" : "settingsNeedServer"));
+    const done = ({ problem }) => (problem ? form.tell(problem) : this.act(changes));
+    return void this.question({ settings: { policy, run } }, { form, done });
   }
 
   // Steps of training runs, told while they are made.
@@ -140,7 +141,10 @@ export class Store {
   }
 
   forget() {
-    for (const [number, { box, restoring, whole }] of this.questions) if (box || restoring || whole !== undefined) this.questions.delete(number);
+    for (const [number, { box, form, restoring, whole }] of this.questions) {
+      if (box || form || restoring || whole !== undefined) this.questions.delete(number);
+      form?.forget();
+    }
   }
 
   // Answers come in the order of the questions, each under its number. A question with `done` takes its own answer.

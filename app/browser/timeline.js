@@ -22,21 +22,32 @@ export class Timeline {
     this.put("replaceState", this.index, null);
   }
 
+  // A hash was followed that `hashchange` has yet to tell of; until then the entry that is there is the hash's.
+  get followed() {
+    return !history.state?.lossscale && location.hash.includes("=");
+  }
+
+  // The history's entries are the page's own to write.
+  get writes() {
+    return this.owned && !this.followed;
+  }
+
   drag(state) {
-    if (!this.owned || this.pacing) return;
+    if (!this.writes || this.pacing) return;
     this.pacing = setTimeout(() => { this.pacing = null; }, PACE);
     this.dragged = true;
     this.put("replaceState", this.index, this.write(state));
   }
 
   rest(state) {
+    if (this.owned && !this.writes) return;
     const now = snapshot(state), before = this.entries[this.index];
     if (this.dragged) this.put("replaceState", this.index, this.write({ ...state, ...before }));
     this.dragged = false;
     if (same(now, before)) return;
     if (this.unfinished) {
       this.unfinished = false;
-      this.note(state);
+      this.keep(state);
       return;
     }
     this.entries.length = this.index + 1;
@@ -49,12 +60,17 @@ export class Timeline {
   adopt(state, unfinished) {
     this.index += 1;
     this.unfinished = unfinished;
+    this.dragged = false;
     this.entries.length = this.index;
-    this.note(state);
+    this.keep(state);
   }
 
   // What is no decision of its own, such as whose journey is shown, goes into the entry that is there.
   note(state) {
+    if (!this.owned || this.writes) this.keep(state);
+  }
+
+  keep(state) {
     this.entries[this.index] = snapshot(state);
     this.put("replaceState", this.index, this.write(state));
   }

@@ -8,7 +8,8 @@ import { LostMap } from "./lostmap.js";
 import { OverlayCard } from "./overlaycard.js";
 import { RunCard } from "./runcard.js";
 import { runSnippet, runsCsv, runsJson } from "./runfiles.js";
-import { ALL_RUNS, Runs } from "./runs.js";
+import { RunMaker } from "./runmaker.js";
+import { ALL_RUNS } from "./runs.js";
 import { RunTable, StepCard, stepText, verdict } from "./runtable.js";
 import { SafeChart } from "./safechart.js";
 import { ScalerCard } from "./scalercard.js";
@@ -24,8 +25,9 @@ const MAPPED = ["unscaled", "static", "dynamic"];
 export class TrainingView {
   constructor(store, { settings, recorded, trainingTries }) {
     const { words } = store;
-    Object.assign(this, { store, settings, recorded, step: 1, mapped: "unscaled", stopped: null });
-    this.runs = store.runs ??= new Runs(recorded.runs ?? {});
+    Object.assign(this, { store, settings, recorded, step: 1, mapped: "unscaled" });
+    this.maker = store.maker ??= new RunMaker(store, recorded.runs ?? {});
+    this.runs = this.maker.runs;
     this.chart = new SafeChart(store);
     this.loss = new LossChart(store);
     this.trace = new TraceChart(store);
@@ -39,7 +41,7 @@ export class TrainingView {
     this.results = new RunTable(store);
     this.stepCard = new StepCard(store);
     this.autocast = new AutocastCard(store);
-    this.run = new RunCard(store, settings.run, this);
+    this.run = new RunCard(store, settings.run, this.maker);
     this.scaler = new ScalerCard(store, settings.policy, settings.presets);
     this.overlay = new OverlayCard(store, settings.presets);
     this.table = new StepTable(store);
@@ -58,10 +60,12 @@ export class TrainingView {
   }
 
   // Look at the same as a former view, which was in another language.
-  follow({ step, mapped, stopped, table, overlay }) {
-    Object.assign(this, { step, mapped, stopped, opened: stopped !== null });
+  follow({ step, mapped, table, overlay, run, scaler }) {
+    Object.assign(this, { step, mapped });
     this.table.name = table.name;
     this.overlay.follow(overlay);
+    this.run.form.follow(run.form);
+    this.scaler.follow(scaler);
   }
 
   legend() {
@@ -83,60 +87,8 @@ export class TrainingView {
     return numberOf(settingsOf(this.store.state.run, defaults).steps);
   }
 
-  // Making runs
-
-  // What of the state tells one set of runs from another.
-  wanted() {
-    const { policy, run, k, format } = this.store.state;
-    return JSON.stringify([policy, run, k, format]);
-  }
-
   rested() {
-    if (this.stopped !== this.wanted()) this.train();
-  }
-
-  start() {
-    this.stopped = null;
-    this.train();
-  }
-
-  stop() {
-    this.stopped = this.wanted();
-    this.leave();
-    this.refresh();
-  }
-
-  leave() {
-    if (this.going) this.store.cancel(this.going.number);
-    this.going = null;
-  }
-
-  train() {
-    const { store } = this, { state } = store, wanted = this.wanted();
-    if (this.going?.wanted === wanted) return;
-    this.leave();
-    const names = this.runs.missing(state);
-    if (!names.length || !store.online) return void this.refresh();
-    this.runs.begin(names, state);
-    const { policy, run, k, format } = state;
-    this.run.tell("");
-    const number = store.question({ train: { policy, run, k, format, runs: names } }, {
-      told: (parts) => {
-        for (const part of parts) this.runs.take(part, state);
-        this.refresh();
-      },
-      done: ({ problem }) => {
-        this.going = null;
-        if (problem) this.run.tell(problem);
-        this.refresh();
-        if (store.page.shown !== this) return;
-        store.page.entitle();
-        store.page.tellSoon();
-      },
-    });
-    this.going = { number, wanted, names };
-    this.refresh();
-    return undefined;
+    this.maker.rest();
   }
 
   // Steps can arrive faster than they are drawn.
@@ -151,10 +103,7 @@ export class TrainingView {
   // Drawing
 
   draw(size) {
-    if (!this.opened) {
-      this.opened = true;
-      queueMicrotask(() => this.train());
-    }
+    this.maker.open();
     const runs = this.current(), steps = this.steps();
     this.chart.draw(size, runs.dynamic?.end?.safe.some(Boolean) ? runs.dynamic : runs.static);
     this.step = Math.min(this.step, steps);
@@ -168,7 +117,7 @@ export class TrainingView {
 
   show(drawn) {
     const runs = this.current();
-    this.results.show(runs, Boolean(this.going));
+    this.results.show(runs, this.maker.busy);
     this.autocast.show(runs);
     this.table.show(runs);
     this.scaler.show();
@@ -186,8 +135,8 @@ export class TrainingView {
     const done = ALL_RUNS.reduce((sum, name) => sum + (runs[name]?.loss.length ?? 0), 0);
     const missing = this.runs.missing(state);
     const recorded = model.saved && ALL_RUNS.every((name) => this.runs.isRecorded(name, state));
-    const note = this.going ? "going" : recorded ? "recorded" : !missing.length ? "" : model.saved ? "unrecorded" : !online ? "offline" : this.stopped === this.wanted() ? "stopped" : "";
-    return { going: Boolean(this.going), share: done / (ALL_RUNS.length * this.steps()), note };
+    const note = this.maker.busy ? "going" : recorded ? "recorded" : !missing.length ? "" : model.saved ? "unrecorded" : !online ? "offline" : this.maker.stands ? "stopped" : "";
+    return { going: this.maker.busy, share: done / (ALL_RUNS.length * this.steps()), note };
   }
 
   look(step) {
@@ -213,7 +162,7 @@ export class TrainingView {
   }
 
   title() {
-    return verdict(this.current(), this.store, Boolean(this.going)).title.replace(/^[^\p{L}\p{N}]+/u, "");
+    return verdict(this.current(), this.store, this.maker.busy).title.replace(/^[^\p{L}\p{N}]+/u, "");
   }
 
   spoken() {
@@ -221,7 +170,7 @@ export class TrainingView {
     const { dynamic } = this.current();
     const end = dynamic?.end, count = end?.safe[state.k + 40];
     const scale = words.say("spokenScale", { power: spoken(`2^${state.k}`, words), scale: spoken(lookups.scaleText({ ...state, scale: null }), words) });
-    return words.say("spokenValue", { scale, outcome: end ? words.say("safeHere", { n: count, count: words.number(count), of: words.number(end.steps) }) : words.say(this.going ? "runsGoing" : "runsNotMade") });
+    return words.say("spokenValue", { scale, outcome: end ? words.say("safeHere", { n: count, count: words.number(count), of: words.number(end.steps) }) : words.say(this.maker.busy ? "runsGoing" : "runsNotMade") });
   }
 
   scaleText() {

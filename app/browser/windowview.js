@@ -35,6 +35,10 @@ export class WindowView {
     this.below = [this.table.element];
   }
 
+  follow({ list }) {
+    this.list.follow(list);
+  }
+
   controls() {
     return {
       gradients: this.list.addForm, scale: this.list.scaleForm, outcome: this.outcome.element, landing: this.landingCard,

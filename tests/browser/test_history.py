@@ -232,6 +232,36 @@ def test_a_typed_hash_that_python_reads_takes_one_step_back(live: ExplorerPage) 
     wait_for(live, before)
 
 
+AT_ONCE = {
+    "a decision": "root.querySelector('input[type=radio][value=e5m2]').click()",
+    "a journey": """{
+        const choice = root.querySelector("#lse-journey");
+        choice.selectedIndex = 1;
+        choice.dispatchEvent(new Event("change"));
+    }""",
+    "a notch": """{
+        const slider = root.querySelector(".scale-slider");
+        slider.value = 20;
+        slider.dispatchEvent(new Event("input", { bubbles: true }));
+    }""",
+}
+
+
+@pytest.mark.parametrize("what", AT_ONCE)
+def test_a_hash_is_not_overtaken(fresh: ExplorerPage, what: str) -> None:
+    """The browser tells of a followed hash a moment later; what happens in between must not write over it."""
+    entries, before = rested(fresh), seen(fresh)
+    fresh.root.evaluate(f"root => {{ location.hash = 'v=1&k=-3&f=bf16'; {AT_ONCE[what]}; }}")
+    assert rested(fresh) == entries + 1
+    after = seen(fresh)
+    assert after["address"][1] == "v=1&k=-3&f=bf16"
+    assert after["slider"] == -3
+    go_back(fresh)
+    wait_for(fresh, before)
+    go_forward(fresh)
+    wait_for(fresh, after)
+
+
 def test_undoing_at_once(fresh: ExplorerPage) -> None:
     """A hand on the keyboard does not wait for a decision to be written down."""
     before = seen(fresh)

@@ -327,6 +327,65 @@ def test_python_refuses_in_polish(live: ExplorerPage, link: str) -> None:
     show(live, "view=window&k=2", "&lang=en")
 
 
+#: What is refused where, and how both languages begin to say so.
+STILL_REFUSED = {
+    "a new gradient": ("view=window", "#lse-add", "abc", ("“abc” is not a number", "“abc” nie jest liczbą")),
+    "a scale": ("view=window", "#lse-scale", "0", ("A loss scale must be", "Skala musi")),
+    "a row": ("view=window", ".gradient-box >> nth=1", "1e", ("“1e” is not a number", "“1e” nie jest liczbą")),
+    "a setting": (
+        TRAINING,
+        "#lse-scaler-growth_factor",
+        "1",
+        ("growth_factor must be a finite", "growth_factor przyjmuje tylko"),
+    ),
+    "one that the browser refuses": (
+        TRAINING,
+        "#lse-run-seed",
+        "1 2",
+        ("seed takes one number", "seed przyjmuje jedną"),
+    ),
+}
+
+
+@pytest.mark.parametrize("what", STILL_REFUSED)
+def test_what_is_refused_is_kept_and_said_in_the_other_language(live: ExplorerPage, what: str) -> None:
+    link, selector, typed, (english, polish) = STILL_REFUSED[what]
+    show(live, link, "&lang=en")
+    box = live.root.locator(selector)
+    box.fill(typed)
+    box.press("Enter")
+    said = live.root.locator(".problem", has_text=typed)
+    expect(said).to_contain_text(english)
+    for language, sentence in (("pl", polish), ("en", english)):
+        live.root.locator(f".choice.language [value={language}]").evaluate("radio => radio.click()")
+        expect(live.page.locator("html")).to_have_attribute("lang", language)
+        expect(said).to_contain_text(sentence)
+        expect(box).to_have_value(typed)
+        expect(box).to_have_attribute("aria-invalid", "true")
+    # Nor is it lost when the reader comes back to the box.
+    live.root.locator(".reset").focus()
+    box.focus()
+    expect(box).to_have_value(typed)
+    box.fill("3")
+    box.press("Enter")
+    expect(said).to_have_count(0)
+
+
+def test_runs_that_are_being_made_go_on_in_the_other_language(live: ExplorerPage) -> None:
+    show(live, "view=training&r=steps.2000,seed.31", "&lang=en")
+    expect(live.root.locator(".run-card progress")).to_be_visible()
+    live.page.wait_for_function("() => document.querySelector('.run-card progress').value > 0.05")
+    asked = [frame for frame in live.watch.frames if '"train"' in str(frame)]
+    live.root.locator(".choice.language [value=pl]").evaluate("radio => radio.click()")
+    expect(live.page.locator("html")).to_have_attribute("lang", "pl")
+    reached = live.root.locator(".run-card progress").evaluate("bar => bar.value")
+    assert reached > 0.05
+    live.page.wait_for_function(f"() => document.querySelector('.run-card progress').value > {reached + 0.02}")
+    assert [frame for frame in live.watch.frames if '"train"' in str(frame)] == asked
+    live.root.locator(".run-card").get_by_role("button", name="Stop").click()
+    expect(live.root.locator(".run-card progress")).to_be_hidden()
+
+
 def test_in_a_notebook_the_language_and_the_theme_are_the_component_s_own(
     browser: Browser, site: Site, tmp_path: Path
 ) -> None:

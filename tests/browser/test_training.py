@@ -9,6 +9,7 @@ import pytest
 from lossscale_app.messages import ENGLISH
 from lossscale_core import Action
 
+from .hosts import go_to_hash
 from .launch import Server, serving
 from .pages import ExplorerPage, open_page
 from .training_page import (
@@ -20,7 +21,7 @@ from .training_page import (
     check_percent,
     core,
     enter,
-    go,
+    field,
     last_loss,
     made,
     power,
@@ -74,7 +75,7 @@ def test_autocast_and_scaling_are_told_apart(view: ExplorerPage) -> None:
 
 
 def test_fp32_with_an_odd_scale_is_not_called_the_same(view: ExplorerPage) -> None:
-    go(view, f"{BASE}&p=pytorch,init_scale.1000")
+    go_to_hash(view, f"{BASE}&p=pytorch,init_scale.1000")
     one, two = (core(run, "pytorch,init_scale.1000")[0] for run in ("fp32", "fp32_scaled"))
     assert [record.loss for record in one] != [record.loss for record in two]
     assert made(view)["same"] == ""
@@ -94,7 +95,7 @@ def test_the_safe_scales_are_counted(view: ExplorerPage) -> None:
 
 
 def test_every_step_in_numbers(view: ExplorerPage) -> None:
-    go(view, "v=1&view=training&r=steps.40")
+    go_to_hash(view, "v=1&view=training&r=steps.40")
     made(view)
     card = view.root.locator(".steps-card")
     card.locator("summary").click()
@@ -168,7 +169,7 @@ def test_pointing_at_a_chart_looks_at_that_step(view: ExplorerPage) -> None:
 def test_runs_are_told_while_they_are_made_and_can_be_stopped(view: ExplorerPage) -> None:
     card = view.root.locator(".run-card")
     run = "steps.1000,seed.77,batch.64"
-    go(view, f"v=1&view=training&r={run}")
+    go_to_hash(view, f"v=1&view=training&r={run}")
     expect(card.locator("progress")).to_be_visible()
     view.page.wait_for_function("() => document.querySelectorAll('.loss-chart .run-line').length === 4")
     early = read(view)
@@ -200,7 +201,7 @@ def test_runs_are_told_while_they_are_made_and_can_be_stopped(view: ExplorerPage
         arg=len(stopped["losses"]["fp32"]),
     )
     # Other settings take their place at once.
-    go(view, BASE)
+    go_to_hash(view, BASE)
     assert float(made(view)["rows"]["fp32"][1]) == pytest.approx(last_loss(core("fp32")[0]), rel=0.006)
 
 
@@ -228,7 +229,7 @@ def test_releasing_the_slider_makes_the_static_run_anew(view: ExplorerPage) -> N
 
 def test_two_readers_do_not_wait_for_each_other(view: ExplorerPage, browser: Browser, server: Server) -> None:
     other = open_page(browser, server)
-    go(view, "v=1&view=training&r=steps.2000,seed.5")
+    go_to_hash(view, "v=1&view=training&r=steps.2000,seed.5")
     expect(view.root.locator(".run-card progress")).to_be_visible()
     other.type_gradients("1.2345e-5")
     other.wait_for_rows(3)
@@ -265,7 +266,7 @@ def test_a_nan_in_the_data_skips_every_later_step(view: ExplorerPage) -> None:
 def test_a_server_that_is_gone(browser: Browser) -> None:
     with serving() as server:
         explorer = open_page(browser, server)
-        go(explorer, f"v=1&view=training&r={RUN.replace('40', '20')}&k=12")
+        go_to_hash(explorer, f"v=1&view=training&r={RUN.replace('40', '20')}&k=12")
         expect(field(explorer, "steps")).to_have_value("20")
         before = made(explorer)
         explorer.watch.expected = "WebSocket|ERR_CONNECTION_REFUSED|[Ll]ost|[Cc]onnection"
@@ -285,7 +286,7 @@ def test_a_server_that_is_gone(browser: Browser) -> None:
 def test_a_server_that_dies_while_runs_are_made(browser: Browser) -> None:
     with serving() as server:
         explorer = open_page(browser, server)
-        go(explorer, "v=1&view=training&r=steps.2000")
+        go_to_hash(explorer, "v=1&view=training&r=steps.2000")
         expect(explorer.root.locator(".run-card progress")).to_be_visible()
         explorer.watch.expected = "WebSocket|ERR_CONNECTION_REFUSED|[Ll]ost|[Cc]onnection"
         server.signal("SIGKILL")

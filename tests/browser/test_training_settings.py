@@ -9,6 +9,7 @@ import pytest
 from lossscale_app.messages import ENGLISH
 from lossscale_core import SCALER_PRESETS, Action, ScalerPolicy
 
+from .hosts import go_to_hash
 from .pages import ExplorerPage
 from .training_page import (
     BASE,
@@ -17,7 +18,6 @@ from .training_page import (
     core,
     enter,
     field,
-    go,
     last_loss,
     made,
     power,
@@ -134,6 +134,19 @@ def test_good_settings_land_in_the_link_and_back_undoes_them(view: ExplorerPage)
     assert made(view)["skips"] == [record.step for record in records if record.action is Action.SKIP]
 
 
+def test_a_link_that_is_followed_takes_the_place_of_what_is_being_read(view: ExplorerPage) -> None:
+    box = field(view, "growth_interval")
+    box.fill("7")
+    box.evaluate(
+        "(box, link) => { box.dispatchEvent(new Event('change', { bubbles: true })); location.hash = link; }",
+        BASE.replace("seed.1", "seed.4"),
+    )
+    expect(field(view, "seed")).to_have_value("4")
+    made(view)
+    expect(box).to_have_value("10")
+    assert "p=" not in view.page.url
+
+
 def test_choices_and_presets_are_settings_too(view: ExplorerPage) -> None:
     view.root.get_by_label("like in", exact=True).select_option("deepspeed_zero")
     view.page.wait_for_function("() => location.search.includes('&p=deepspeed_zero&')")
@@ -149,7 +162,7 @@ def test_choices_and_presets_are_settings_too(view: ExplorerPage) -> None:
 
 
 def test_the_form_tells_what_a_link_sets(view: ExplorerPage) -> None:
-    go(view, "v=1&view=training&p=fairseq,tolerance.0.5,init_scale.p8&r=steps.p5,seed.7,max_norm.2.5")
+    go_to_hash(view, "v=1&view=training&p=fairseq,tolerance.0.5,init_scale.p8&r=steps.p5,seed.7,max_norm.2.5")
     expect(field(view, "steps")).to_have_value("2^5")
     assert len(made(view)["losses"]["fp32"]) == 32
     for name, value in {
@@ -328,7 +341,7 @@ def test_another_run_is_no_reason_to_forget_a_pattern(view: ExplorerPage) -> Non
     box.fill("NNN")
     box.press("Enter")
     expect(view.root.locator(".overlay-legend")).to_contain_text("3 steps overflow")
-    go(view, f"{BASE.replace(RUN, RUN.replace('40', '30'))}")
+    go_to_hash(view, f"{BASE.replace(RUN, RUN.replace('40', '30'))}")
     expect(field(view, "steps")).to_have_value("30")
     made(view)
     expect(box).to_have_value("NNN")
@@ -337,7 +350,7 @@ def test_another_run_is_no_reason_to_forget_a_pattern(view: ExplorerPage) -> Non
 
 def test_a_link_with_settings_that_are_none_changes_none(view: ExplorerPage) -> None:
     """Nor does what is chosen next fail at the server, which is looked at when the page is left."""
-    go(view, "v=1&view=training&p=nonsense&r=steps.0,seed.1")
+    go_to_hash(view, "v=1&view=training&p=nonsense&r=steps.0,seed.1")
     expect(view.notice).to_contain_text("p=nonsense")
     expect(view.notice).to_contain_text("r=steps.0,seed.1")
     expect(field(view, "steps")).to_have_value("300")

@@ -28,7 +28,6 @@ from .training_page import (
     check_measured,
     core,
     enter,
-    go,
     made,
     power,
     read,
@@ -109,7 +108,7 @@ def test_the_python_has_every_setting(view: ExplorerPage) -> None:
     )
     run = "seed.007,steps.p3,batch.1e1,micro_batches.2,positions.p4,reduction.sum,optimizer.sgd,learning_rate.0.05"
     damage = "max_norm.2.5,inject.inf,inject_at.p2,inject_lasting.true"
-    go(view, f"v=1&view=training&k=-2&p={policy}&r={run},{damage}")
+    go_to_hash(view, f"v=1&view=training&k=-2&p={policy}&r={run},{damage}")
     made(view)
     saving = Saving(view)
     _, out = printed(saving.save("NumPy").data.decode())
@@ -169,7 +168,7 @@ def test_everything_is_in_its_place(view: ExplorerPage, scene: str) -> None:
 
 
 def test_a_run_on_its_way_is_in_its_place(view: ExplorerPage) -> None:
-    go(view, "v=1&view=training&r=steps.2000,seed.8")
+    go_to_hash(view, "v=1&view=training&r=steps.2000,seed.8")
     expect(view.root.locator(".run-card progress")).to_be_visible()
     view.page.wait_for_function("() => document.querySelectorAll('.loss-chart .run-line').length === 4")
     for width, height in SCREENS:

@@ -11,6 +11,7 @@ import pytest
 from lossscale_app.runs import Request
 from lossscale_core import StepRecord, Training
 
+from .hosts import go_to_hash
 from .launch import Server
 from .pages import ExplorerPage, open_page
 
@@ -93,11 +94,6 @@ def read(explorer: ExplorerPage) -> dict:
     return explorer.root.evaluate(_READ)
 
 
-def go(explorer: ExplorerPage, link: str) -> None:
-    """Follow a link within the page."""
-    explorer.page.evaluate("link => { location.hash = link; }", link)
-
-
 def made(explorer: ExplorerPage) -> dict:
     """Wait until all runs are made; what is shown then."""
     expect(explorer.root.locator(".autocast")).not_to_contain_text("…", timeout=_MAKING)
@@ -122,13 +118,8 @@ def begin_again(explorer: ExplorerPage) -> ExplorerPage:
     explorer.page.set_viewport_size(explorer.size)
     explorer.page.emulate_media(color_scheme="light")
     explorer.page.mouse.move(0, 0)
-    for link, steps in (("v=1&view=training&r=steps.1,batch.1", "1"), (BASE, "40")):
-        # What a test has left to be answered can come between a link and its page.
-        for _ in range(50):
-            go(explorer, link)
-            explorer.page.wait_for_timeout(50)
-            if field(explorer, "steps").input_value() == steps:
-                break
+    for link in ("v=1&view=training&r=steps.1,batch.1", BASE):
+        go_to_hash(explorer, link)
     made(explorer)
     explorer.page.evaluate("scrollTo(0, 0)")
     return explorer
