@@ -35,6 +35,18 @@ def messages(language: str) -> dict[str, Message]:
     return {key: _message(catalogue, key, english, _PLURALS[language]) for key, english in ENGLISH.items()}
 
 
+def language_of(code: object) -> str:
+    """The language of a code; of anything else the first.
+
+    Args:
+        code: what stands where the page says in which language it asks.
+
+    Returns:
+        The code of a language there is.
+    """
+    return code if isinstance(code, str) and code in LANGUAGES else next(iter(LANGUAGES))
+
+
 def translated(error: InputError | Sentence, language: str) -> str:
     """What an error says in a language.
 
@@ -46,12 +58,27 @@ def translated(error: InputError | Sentence, language: str) -> str:
         The sentence, with its parts.
     """
     sentence = error.sentence if isinstance(error, InputError) else error
-    parts = {
-        name: translated(part, language) if isinstance(part, InputError | Sentence) else part
-        for name, part in sentence.parts.items()
-    }
+    parts = {name: _part(part, language) for name, part in sentence.parts.items()}
     template = _catalogue(language).gettext(sentence.template) if sentence.template else ""
     return template.format(**parts) if parts else template
+
+
+class _SpacedNumber(int):
+    """A number whose thousands are set apart by spaces, from five digits on."""
+
+    def __format__(self, spec: str) -> str:
+        written = super().__format__(spec)
+        return written.replace(",", "\u00a0" if abs(self) >= 10_000 else "")
+
+
+#: How languages other than English group digits.
+_GROUPED = {"pl": _SpacedNumber}
+
+
+def _part(part: object, language: str) -> object:
+    if isinstance(part, InputError | Sentence):
+        return translated(part, language)
+    return _GROUPED.get(language, int)(part) if type(part) is int else part
 
 
 def _message(catalogue: NullTranslations, key: str, english: Message, plurals: dict[str, int]) -> Message:

@@ -14,7 +14,7 @@ from panel.models.esm import ESMEvent
 import param
 
 from lossscale_app.bundle import module_text
-from lossscale_app.catalogues import LANGUAGES, translated
+from lossscale_app.catalogues import LANGUAGES, language_of, translated
 from lossscale_app.datasets import LOSING
 from lossscale_app.distributions import dataset_json, file_json, opened_file
 from lossscale_app.exports import window_files
@@ -162,7 +162,8 @@ class Explorer(JSComponent):
         try:
             answer = await self._answer(data)
         except InputError as error:
-            answer = {"problem": translated(error, _language_of(data))}
+            language = language_of(data.get("language") if isinstance(data, dict) else None)
+            answer = {"problem": translated(error, language)}
         question = data.get("ask") if isinstance(data, dict) else None
         self._reply({"answer": question if isinstance(question, int) else None, **answer})
 
@@ -270,12 +271,6 @@ class Explorer(JSComponent):
                 return await asyncio.to_thread(window_files, link)
             case _:
                 raise InputError("The page sent a message that is not understood.")
-
-
-def _language_of(data: Any) -> str:
-    """The language that a question is asked in."""
-    language = data.get("language") if isinstance(data, dict) else None
-    return language if isinstance(language, str) and language in LANGUAGES else next(iter(LANGUAGES))
 
 
 class _CancelledError(Exception):

@@ -72,7 +72,7 @@ ENGLISH: dict[str, Message] = {
     "windowPowerless": "no power of two inside",
     "fullPowers": "full precision: {first} … {last}",
     "fullOne": "full precision: {power}",
-    "fullNone": "full precision for all: none",
+    "fullNone": "full precision: none",
     "outcomeName": "Outcome",
     "outcomeEmpty": "No gradients",
     "outcomeEmptyLine": "Add one, such as 2⁻²⁶, or pick something to try.",
@@ -96,17 +96,22 @@ ENGLISH: dict[str, Message] = {
     "skipLine": "One overflow makes the optimizer skip the whole step.",
     "allFull": "Stored at full precision.",
     "keptBits": "{name} is kept with {kept} of {bits} bits.",
-    "fullNeedsOne": "Full precision for all needs S = {power}.",
-    "fullNeeds": "Full precision for all: S from {first} to {last}.",
-    "fullNever": "No power of two gives all of them full precision.",
-    "journeyTitle": "The journey of g =",
+    "fullNeedsOne": {"one": "Full precision needs S = {power}.", "other": "Full precision for all needs S = {power}."},
+    "fullNeeds": {
+        "one": "Full precision: S from {first} to {last}.",
+        "other": "Full precision for all: S from {first} to {last}.",
+    },
+    "fullNever": {
+        "one": "No power of two gives it full precision.",
+        "other": "No power of two gives all of them full precision.",
+    },
+    "journeyTitle": "The journey of",
     "journeyChoice": "Gradient whose journey is shown",
     "stepScaled": "scaled",
     "stepStored": "stored in {format}:",
     "stepRecovered": "unscaled in FP32",
     "stepError": "relative error",
     "errorNone": "0 (exact)",
-    "errorLost": "lost",
     "withoutLost": "Without scaling it is 0, and 0 × {scale} is still 0.",
     "withoutOver": "Without scaling it overflows.",
     "withoutKept": "Without scaling it is stored as {stored}.",
@@ -220,7 +225,7 @@ ENGLISH: dict[str, Message] = {
     "dataTitle": "Whose gradients?",
     "data-ssd": "A detector, as published",
     "data-ssd-note": (
-        "A reconstruction of the SSD detector in Micikevicius et al. (2018): 67 % zeros, 2 % in 2⁻³⁴…2⁻³² and 2 % in"
+        "A reconstruction of the SSD detector in Micikevicius et al. (2018): 67% zeros, 2% in 2⁻³⁴…2⁻³² and 2% in"
         " 2⁻²⁴…2⁻²³ are published, the rest is a smooth guess. For training, S = 8 sufficed."
     ),
     "data-bell": "A bell around 2⁻¹⁸",
@@ -265,7 +270,7 @@ ENGLISH: dict[str, Message] = {
     "octave-count": "Number",
     "leavesOut": (
         "What this leaves out: some hardware flushes subnormals to 0; E4M3 is the variant with largest value 448 and"
-        " no saturation; a list of gradients stands in for a network."
+        " no saturation (others clip to 448); but for the training view, a list of gradients stands in for a network."
     ),
 }
 

@@ -89,12 +89,17 @@ ORDER_MESSAGES: MappingProxyType[str, str | dict[str, str]] = MappingProxyType(
         "verdict-right": "The step is the true one, bit for bit",
         "verdict-skipped": "The step is skipped",
         "verdict-nonfinite": "A weight is no longer finite",
-        "verdict-hidden": "inf slips through: the step is {factor} times too large",
+        "verdict-hiddenSmall": "inf slips through: the step is {factor} times too small",
+        "verdict-hiddenLarge": "inf slips through: the step is {factor} times too large",
         "verdict-lost": "The update is lost: 0 instead of {truth}",
         "verdict-swallowed": "{format} weights swallow the update: 0 instead of {truth}",
         "verdict-partly": {
             "one": "{lost} of {total} weights gets no update",
             "other": "{lost} of {total} weights get no update",
+        },
+        "verdict-partlyWrong": {
+            "one": "{lost} of {total} weights gets no update, and the whole step is {ratio} of the true one",
+            "other": "{lost} of {total} weights get no update, and the whole step is {ratio} of the true one",
         },
         "verdict-average": "This is another average: {made} instead of {truth}",
         "verdict-near": "The step is rounded: {ratio} of the true one",
@@ -131,7 +136,7 @@ ORDER_MESSAGES: MappingProxyType[str, str | dict[str, str]] = MappingProxyType(
         "orderRecordedOnly": (
             "A saved page holds the right order, and in FP16 each mistake alone. This step needs the live page."
         ),
-        "orderRecorded": "Recorded: the numbers of these steps came with the page.",
+        "orderRecorded": "The numbers of these steps came with the page.",
         "orderNeedsServer": "This step is the server's to work out, and it is gone.",
         "openLiveStep": "Open the live page",
         "examplesTitle": "Which step?",

@@ -1,5 +1,6 @@
 """What became of a step: the verdict of the order view, as an id that messages turn into a sentence."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 import math
 
@@ -10,10 +11,12 @@ VERDICTS = (
     "right",
     "skipped",
     "nonfinite",
-    "hidden",
     "lost",
     "swallowed",
+    "hiddenSmall",
+    "hiddenLarge",
     "partly",
+    "partlyWrong",
     "average",
     "near",
     "small",
@@ -99,24 +102,34 @@ def _id(compared: StepReport, lost: int, reference: Reference, order: StepOrder,
         return "nonfinite"
     if compared.update == reference.update:
         return "right"
-    if any(not math.isfinite(value) for stage in compared.stages for row in stage.values for value in row):
-        return "hidden"
     if lost == len(compared.update):
         reached = any(value for value in compared.stages[-2].values[0])
         return "swallowed" if reached and order.weights == "stored" else "lost"
+    if any(not math.isfinite(value) for stage in compared.stages for row in stage.values for value in row):
+        return "hiddenSmall" if compared.ratio < 1 else "hiddenLarge"
     if lost:
-        return "partly"
+        moved = [ratio for ratio in compared.ratios if ratio]
+        return "partly" if _is_rounded(moved, order, fmt) else "partlyWrong"
     averaged = order.average == "micro_batches" and compared.update == reference.averaged
     return "average" if averaged else _by_size(compared, order, fmt)
 
 
 def _by_size(compared: StepReport, order: StepOrder, fmt: Format) -> str:
     """The verdict on an update that is neither right nor lost, by its length and its direction."""
-    # Half a unit in the last place, and some more for subnormals.
-    rounding = 4 * 2.0 ** -(fmt if order.weights == "stored" else FP32).significant_bits
-    smallest, largest = min(compared.ratios), max(compared.ratios)
-    if 1 - rounding <= smallest and largest <= 1 + rounding:
+    if _is_rounded(compared.ratios, order, fmt):
         return "near"
-    if largest > smallest * (1 + rounding):
+    smallest, largest = min(compared.ratios), max(compared.ratios)
+    if largest > smallest * (1 + _rounding(order, fmt)):
         return "turned"
     return "small" if compared.ratio < 1 else "large"
+
+
+def _is_rounded(ratios: Sequence[float], order: StepOrder, fmt: Format) -> bool:
+    """Whether no update differs from the true one by more than its rounding."""
+    rounding = _rounding(order, fmt)
+    return 1 - rounding <= min(ratios) and max(ratios) <= 1 + rounding
+
+
+def _rounding(order: StepOrder, fmt: Format) -> float:
+    """Half a unit in the last place, and some more for subnormals."""
+    return 4 * 2.0 ** -(fmt if order.weights == "stored" else FP32).significant_bits

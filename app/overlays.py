@@ -7,6 +7,7 @@ from lossscale_app.runs import scale_entry
 from lossscale_app.settings import read_policy
 from lossscale_core import Action, InputError
 from lossscale_core.errors import quoted
+from lossscale_core.patterns import read_pattern
 
 #: As many as can be told apart in one chart, and steps that fit into it.
 MOST_POLICIES = 6
@@ -17,8 +18,7 @@ def overlay(pattern: str, policies: Sequence[str]) -> list[dict[str, Any]]:
     """Let loss scalers run over one pattern.
 
     Args:
-        pattern: F for a finite step and N for one with an inf or NaN, as people write it: in either case, with
-            spaces and commas between as they like.
+        pattern: F for a finite step and N for one with an inf or NaN, as `read_pattern` reads it.
         policies: the scalers, as links have them.
 
     Returns:
@@ -28,7 +28,7 @@ def overlay(pattern: str, policies: Sequence[str]) -> list[dict[str, Any]]:
     Raises:
         InputError: the pattern or a scaler cannot be read, or there are too many.
     """
-    letters = "".join(pattern.upper().replace(",", " ").split())
+    letters = read_pattern(pattern)
     if not letters:
         raise InputError("A pattern has at least one letter: F for a finite step, N for one with an inf or NaN.")
     if len(letters) > MOST_STEPS:

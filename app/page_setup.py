@@ -25,7 +25,10 @@ from lossscale_app.snippets import SNIPPETS
 _KEY_PARTS = ("name", "kind", "choices", "bounds", "default", "param")
 
 #: Messages that answer a scenario's question.
-_ANSWER = re.compile(r"misconception-.*|scenario-.*-(found|answer)")
+_ANSWER = re.compile(r"misconception-.*|scenario-.*-(found|reflect|answer)")
+
+#: What of a scenario is no part of its answer.
+_ASKED = ("id", "next", "homework", "about", "view")
 
 
 def state_tables(tokens: Sequence[str], typed_scale: str) -> tuple[str, str]:
@@ -53,13 +56,32 @@ def _known_gradients() -> list[Gradient]:
 
 
 def _language(language: str, name: str) -> dict[str, Any]:
-    """What a language is called and says. Answers to the scenarios' questions are no text that a page shows or finds
-    before they are asked for.
-    """
-    said = messages(language)
-    answers = {key: text for key, text in said.items() if _ANSWER.fullmatch(key)}
-    others = {key: text for key, text in said.items() if key not in answers}
-    return {"name": name, "messages": others, "sealed": b64encode(json.dumps(answers).encode()).decode()}
+    """What a language is called and says, without the answers to the scenarios' questions."""
+    said = {key: text for key, text in messages(language).items() if not _ANSWER.fullmatch(key)}
+    return {"name": name, "messages": said}
+
+
+def _scenario(data: dict[str, Any]) -> dict[str, Any]:
+    """A scenario whose answer is packed: no text that a page shows or finds before it is asked for."""
+    predictions = data["predictions"]
+    return {
+        **{name: data[name] for name in _ASKED},
+        "predictions": [each["id"] for each in predictions],
+        "seeks": data["goal"] is not None,
+        "sealed": b64encode(json.dumps(_answer(data)).encode()).decode(),
+    }
+
+
+def _answer(data: dict[str, Any]) -> dict[str, Any]:
+    """The answer of a scenario: the right prediction, and what is said in each language, with the numbers of it."""
+    (right,) = (each["id"] for each in data["predictions"] if each["right"])
+    keys = {part: f"scenario-{data['id']}-{part}" for part in ("found", "reflect", "answer")}
+    wrong = {each["id"]: f"misconception-{each['misconception']}" for each in data["predictions"] if not each["right"]}
+    said = {}
+    for language in LANGUAGES:
+        texts = messages(language)
+        said[language] = {name: texts[key] for name, key in (keys | wrong).items()}
+    return {"right": right, "facts": data["facts"], "said": said}
 
 
 def _recorded() -> dict[str, Any]:
@@ -89,7 +111,7 @@ def setup_json(live_address: str = "", *, served: bool = True, opened: bool = Fa
     return json.dumps(
         {
             "languages": {each: _language(each, name) for each, name in LANGUAGES.items()},
-            "scenarios": scenarios_data(),
+            "scenarios": [_scenario(data) for data in scenarios_data()],
             "formats": formats_data(),
             "scaleTexts": scale_texts(),
             "presets": presets,

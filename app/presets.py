@@ -32,7 +32,7 @@ _SEED = ("2^-26", "8")
 PRESETS = (
     Preset("window", _SEED),
     Preset("tie", ("2^-25", "1.0009765625*2^-25", "3*2^-25")),
-    Preset("inf", ("8",), log2_scale=12),
+    Preset("inf", ("8",), log2_scale=13),
     Preset("coarse", ("1.75*2^-24",)),
     Preset("below1", ("2^-20", "2^18")),
     Preset("none", ("2^-34", "2^10")),

@@ -21,7 +21,11 @@ _STATIC = (0, 8, 16, 24, 32, 40)
 
 #: As the browser has it when it opens.
 _PATTERN = "NFFFFFFNFFFFFFFFNNFFFFFFFFFFFFFF"
-_POLICIES = (DEFAULTS["policy"], "deepspeed_zero", "megatron")
+_POLICIES = (
+    *dict.fromkeys(params.get("policy", DEFAULTS["policy"]) for params in ({}, *TRAINING_TRIES.values())),
+    "deepspeed_zero",
+    "megatron",
+)
 
 
 _FILE = "recorded_runs.json.gz"

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cache
+from fractions import Fraction
+from functools import lru_cache
 import math
 from threading import Lock
 from typing import Any
@@ -215,7 +216,9 @@ def _part(records: list[StepRecord], start: int, *, narrow: bool) -> dict[str, A
 def _end(records: list[StepRecord], training: Training) -> dict[str, Any]:
     """What came of a run; `weights` tells whether another one came to the same, bit for bit."""
     last = records[-1]
-    loss = sum(row.loss for row in records[-_LAST:]) / len(records[-_LAST:])
+    # One bad batch says nothing about what has been learned.
+    losses = [row.loss for row in records[-_LAST:] if math.isfinite(row.loss)]
+    loss = sum(losses) / len(losses) if losses else math.nan
     skipped = sum(row.action is not Action.STEP for row in records)
     return {
         "steps": len(records),
@@ -241,12 +244,19 @@ def _safe_steps(records: list[StepRecord]) -> list[int]:
     return counts
 
 
-def _window(row: StepRecord) -> list[float] | None:
-    """log2 of the window's ends, to draw them, and the first and last k of its powers of two, where it has any."""
-    if row.window is None or row.window.empty or not row.window.lower:
+def _window(row: StepRecord) -> list[float | str | None] | None:
+    """Where a step's window lies, for the browser; None where no scale helps.
+
+    First log2 of its ends, to draw it, None for an end that nothing asks for; then its first and last power of two
+    or, where none fits, its ends as texts. Ends that contradict each other have nothing between them.
+    """
+    window = row.window
+    if window is None:
         return None
-    ends = [round(math.log2(row.window.lower), 2), round(math.log2(row.window.upper), 2)]
-    return ends + [power for power in row.window.log2_powers or () if power is not None]
+    ends = [round(math.log2(end), 2) if 0 < end < math.inf else None for end in (window.lower, window.upper)]
+    if window.empty:
+        return ends
+    return [*ends, *(window.log2_powers or map(_number_text, (window.lower, window.upper)))]
 
 
 def _loss(loss: float) -> float | None:
@@ -261,10 +271,10 @@ def _percent(share: float) -> float:
 
 def scale_entry(step: int, scale: float) -> list[Any]:
     """A scale from a step on, for the browser: the step, log2 to draw it by, and its text."""
-    return [step, round(math.log2(scale), 4) if 0 < scale < math.inf else None, _scale_text(scale)]
+    return [step, round(math.log2(scale), 4) if 0 < scale < math.inf else None, _number_text(scale)]
 
 
-@cache
-def _scale_text(scale: float) -> str:
+@lru_cache(1024)
+def _number_text(value: float | Fraction) -> str:
     """A power of two as such, else decimal."""
-    return power_text(scale) or (decimal_text(scale) if math.isfinite(scale) else number_text(scale))
+    return power_text(value) or (decimal_text(value) if math.isfinite(value) else number_text(value))

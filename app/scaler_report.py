@@ -1,16 +1,17 @@
 """How a loss scaler moves over given steps, as JSON and as text, and the options that change its policy."""
 
 import argparse
-from collections.abc import Callable
 from dataclasses import fields, replace
+from functools import partial
 import json
-import re
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from lossscale_app.training_messages import TRAINING_MESSAGES
-from lossscale_core import SCALER_PRESETS, Action, InputError, ScalerPolicy, decimal_text, parse_number, power_text
+from lossscale_app.written import Written, quoting, read_written, values
+from lossscale_core import SCALER_PRESETS, Action, InputError, ScalerPolicy, decimal_text, power_text
 from lossscale_core.errors import quoted
+from lossscale_core.patterns import read_pattern
 
 _FIELDS = frozenset(field.name for field in fields(ScalerPolicy))
 
@@ -25,13 +26,10 @@ def add_policy_options(parser: argparse._ActionsContainer) -> None:
         parser: the parser, or a group of it.
     """
     for name, kind in get_type_hints(ScalerPolicy).items():
-        option = f"--{name.replace('_', '-')}"
+        reading: dict[str, Any] = {"type": partial(read_written, kind=kind), "metavar": _metavar(kind)}
         if kind is bool:
-            action = argparse.BooleanOptionalAction
-            parser.add_argument(option, action=action, default=argparse.SUPPRESS, help=_help(name))
-        else:
-            reader, metavar = _reading(kind)
-            parser.add_argument(option, type=reader, metavar=metavar, default=argparse.SUPPRESS, help=_help(name))
+            reading = {"action": argparse.BooleanOptionalAction}
+        parser.add_argument(_option(name), default=argparse.SUPPRESS, help=_help(name), **reading)
 
 
 def scaler_policy(options: argparse.Namespace) -> ScalerPolicy:
@@ -53,7 +51,11 @@ def scaler_policy(options: argparse.Namespace) -> ScalerPolicy:
             preset=quoted(options.preset),
             scaler_presets=", ".join(SCALER_PRESETS),
         )
-    return replace(preset, **{name: value for name, value in vars(options).items() if name in _FIELDS})
+    given = {name: value for name, value in vars(options).items() if name in _FIELDS}
+    # A switch is its own value.
+    written = {name: value for name, value in given.items() if isinstance(value, Written)}
+    with quoting(written, _option):
+        return replace(preset, **{**given, **values(written)})
 
 
 def scaler_json(policy: ScalerPolicy, pattern: str) -> str:
@@ -61,14 +63,14 @@ def scaler_json(policy: ScalerPolicy, pattern: str) -> str:
 
     Args:
         policy: the scaler.
-        pattern: a letter a step, F or N.
+        pattern: a letter a step, F or N, as `read_pattern` reads it.
 
     Returns:
         JSON of the `scales`, of which the first is before all steps and the last after them, and of the
         `actions`. An infinite scale is written 1e999, which JSON allows and readers take for infinity.
 
     Raises:
-        InputError: the pattern has another letter.
+        InputError: the pattern has something else in it.
     """
     trace = policy.run(pattern)
     text = json.dumps({"scales": trace.scales, "actions": trace.actions})
@@ -80,23 +82,24 @@ def scaler_text(policy: ScalerPolicy, pattern: str) -> str:
 
     Args:
         policy: the scaler.
-        pattern: a letter a step, F or N.
+        pattern: a letter a step, F or N, as `read_pattern` reads it.
 
     Returns:
         A table with a line a step: its number, its letter, what is done, and the scale after it. Line 0 has the
         first scale.
 
     Raises:
-        InputError: the pattern has another letter.
+        InputError: the pattern has something else in it.
     """
-    trace = policy.run(pattern)
+    letters = read_pattern(pattern)
+    trace = policy.run(letters)
     texts = {scale: _scale_text(scale) for scale in set(trace.scales)}
     first, *later = trace.scales
-    steps = enumerate(zip(pattern, trace.actions, later, strict=False), 1)
+    steps = enumerate(zip(letters, trace.actions, later, strict=False), 1)
     rows = [(str(number), letter, action.value, texts[scale]) for number, (letter, action, scale) in steps]
     lines = _table([("step", "", "action", "scale after"), ("0", "", "", texts[first]), *rows])
     if trace.actions[-1:] == (Action.RAISE,):
-        lines.append(f"Training ends with an error in step {len(rows)} of {len(pattern)}.")
+        lines.append(f"Training ends with an error in step {len(rows)} of {len(letters)}.")
     return "\n".join(lines)
 
 
@@ -105,27 +108,19 @@ def _help(name: str) -> str:
     return str(TRAINING_MESSAGES[f"field-{name}"])
 
 
-def _reading(kind: Any) -> tuple[Callable[[str], Any], str]:
-    """How the option of a field of a type is read, and what stands for its value in the help."""
+def _option(name: str) -> str:
+    """What a field is called on a command line."""
+    return f"--{name.replace('_', '-')}"
+
+
+def _metavar(kind: Any) -> str:
+    """What stands in the help for the value of a field of a type."""
     members = get_args(kind)
     if get_origin(kind) is Literal:
-        return _number if isinstance(members[0], int) else str, f"{{{','.join(map(str, members))}}}"
+        return f"{{{','.join(map(str, members))}}}"
     if NoneType in members:
-        return _number_or_none, "NUMBER|none"
-    return _number, "COUNT" if kind is int else "NUMBER"
-
-
-def _number(text: str) -> float | int:
-    """A number, whole where it is written so, for it to be quoted as it was written."""
-    try:
-        number = parse_number(text)
-    except InputError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
-    return int(text) if re.fullmatch(r"\s*[+-]?[0-9]+\s*", text) else number
-
-
-def _number_or_none(text: str) -> float | int | None:
-    return None if text.strip().lower() == "none" else _number(text)
+        return "NUMBER|none"
+    return "COUNT" if kind is int else "NUMBER"
 
 
 def _scale_text(scale: float) -> str:

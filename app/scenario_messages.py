@@ -228,9 +228,9 @@ SCENARIO_MESSAGES: MappingProxyType[str, str | dict[str, str]] = MappingProxyTyp
             "Without scaling, FP16 does not store 1.75·2⁻²⁴ as 0. How exact is the stored value?"
         ),
         "scenario-coarse-a": "It is exact",
-        "scenario-coarse-b": "It is exact to within 0.1 %",
-        "scenario-coarse-c": "It is about 14 % too large",
-        "scenario-coarse-d": "It is about 43 % too small",
+        "scenario-coarse-b": "It is exact to within 0.1%",
+        "scenario-coarse-c": "It is about 14% too large",
+        "scenario-coarse-d": "It is about 43% too small",
         "scenario-coarse-found": (
             "At S = 1 FP16 stores {stored}: the error is {error}. At S = {next_scale} the scaled gradient is a tie, and"
             " the error is {next_error}. From S = {exact} to {last} there is no error. Nonzero does not mean correct."
@@ -317,7 +317,7 @@ SCENARIO_MESSAGES: MappingProxyType[str, str | dict[str, str]] = MappingProxyTyp
         ),
         "scenario-nan-title": "A NaN in the data",
         "scenario-nan-question": (
-            "From some step on every batch contains a NaN, and the scaler halves S at each inf or NaN. How does this"
+            "From some step on, every batch contains a NaN, and the scaler halves S at each inf or NaN. How does this"
             " end?"
         ),
         "scenario-nan-a": "No S helps, and no more steps are taken",
@@ -325,9 +325,9 @@ SCENARIO_MESSAGES: MappingProxyType[str, str | dict[str, str]] = MappingProxyTyp
         "scenario-nan-c": "S stops at 1, and training goes on",
         "scenario-nan-d": "One step is skipped, and training goes on",
         "scenario-nan-found": (
-            "NaN · S is NaN at every S: each further step is skipped, and S is halved again. From {start}, kept in"
-            " FP32, S falls to {smallest} in {steps} steps, and one step later to {end}. No S helps: look for the cause"
-            " of the NaN."
+            "NaN · S is NaN at every S: each further step is skipped, and S is halved again. Kept in FP32, S falls from"
+            " {start} to {smallest} in {steps} steps, and one step later to {end}. No S helps: look for the cause of"
+            " the NaN."
         ),
         "scenario-nan-reflect": "Why does a smaller S help against overflow, but not against a NaN?",
         "scenario-nan-answer": (

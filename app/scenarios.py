@@ -4,15 +4,16 @@ Their words are messages. Every number in an answer is computed here, from the c
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
-from itertools import takewhile
+from itertools import islice, takewhile
 from typing import Any
 
 from lossscale_app.gradients import LOG2_SCALES
 from lossscale_app.orders import EXAMPLES
 from lossscale_app.presets import PRESETS
+from lossscale_app.runs import Request
 from lossscale_app.scenes import SCENES
 from lossscale_app.settings import DEFAULT_POLICY, read_policy, read_run
 from lossscale_core import (
@@ -29,6 +30,7 @@ from lossscale_core import (
     StageName,
     StepOrder,
     StepReport,
+    Training,
     Window,
     cast_exact,
     decimal_text,
@@ -77,6 +79,7 @@ class Scenario:
         goal: for a scenario that asks to find scales, every k of the slider that is right: () where none is. None
             where no scale is to be found.
         homework: whether it suits homework, rather than a class.
+        about: the training run that it asks about, if it asks about one.
     """
 
     id: str
@@ -85,6 +88,7 @@ class Scenario:
     facts: Callable[[], Facts]
     goal: tuple[int, ...] | None = None
     homework: bool = False
+    about: str = ""
 
 
 def scenario_params(name: str) -> dict[str, Any]:
@@ -124,6 +128,7 @@ def scenarios_data() -> list[dict[str, Any]]:
             "facts": dict(scenario.facts()),
             "goal": None if scenario.goal is None else list(scenario.goal),
             "homework": scenario.homework,
+            "about": scenario.about,
             "view": scenario_params(scenario.id).get("view", "window"),
         }
         for scenario in SCENARIOS
@@ -419,8 +424,11 @@ def _mean_facts() -> Facts:
 
 @cache
 def _nan_facts() -> Facts:
-    policy = read_policy(SCENES["nan"]["policy"])
-    scales = policy.run("N" * 300).scales
+    scene = scenario_params("nan")
+    plan = Request(scene["policy"], scene["run"], scene["log2_scale"], FP16.name).plan("dynamic")
+    # The scale at the step whose batch is the first with a NaN; all after it are skipped.
+    *_, first = islice(Training(plan), plan.injection.step)
+    scales = replace(read_policy(scene["policy"]), init_scale=first.scale).run("N" * 300).scales
     halved = list(takewhile(bool, scales))
     return _powers(start=halved[0], smallest=halved[-1]) | _numbers(steps=len(halved) - 1, end=scales[len(halved)])
 
@@ -522,6 +530,7 @@ SCENARIOS = (
         _predictions("scaler-starts-right", _RIGHT, "scaler-finds-best", "one-skip-is-enough"),
         ("nan", "autocast"),
         _dyn_facts,
+        about="dynamic",
     ),
     Scenario(
         "coarse",
@@ -554,6 +563,7 @@ SCENARIOS = (
         _predictions(_RIGHT, "nan-can-be-scaled", "scale-stops-at-one", "one-skip-is-enough"),
         ("autocast", "inf"),
         _nan_facts,
+        about="dynamic",
     ),
     Scenario(
         "autocast",

@@ -1,5 +1,6 @@
 """States of the training and the order view that are worth opening: what a scenario sets beside the gradients.
 
+Each is what the scenario's question asks about, so that what is seen answers it: the mistake, not the right order.
 A scene that shows a training run is recorded in every saved page.
 """
 
@@ -18,11 +19,11 @@ SCENES: MappingProxyType[str, dict[str, Any]] = MappingProxyType(
         "autocast": {"view": "training", "log2_scale": 24},
         "late": {**_ORDER, "example": "late", "log2_scale": 12, "at": "late"},
         "half": {**_ORDER, "example": "half", "log2_scale": 12, "unscale": "fp16"},
-        "clip": {**_ORDER, "example": "clip", "log2_scale": 10},
-        "accum": {**_ORDER, "example": "accum", "log2_scale": 12},
+        "clip": {**_ORDER, "example": "clip", "log2_scale": 10, "misplaced": ["clip"]},
+        "accum": {**_ORDER, "example": "accum", "log2_scale": 12, "misplaced": ["update"]},
         "same": {**_ORDER, "example": "same"},
-        "mean": {**_ORDER, "example": "mean", "log2_scale": 8},
-        "swamp": {**_ORDER, "example": "swamp", "log2_scale": 8},
+        "mean": {**_ORDER, "example": "mean", "log2_scale": 8, "misplaced": ["average"]},
+        "swamp": {**_ORDER, "example": "swamp", "log2_scale": 8, "misplaced": ["weights"]},
     }
 )
 

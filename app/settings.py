@@ -6,20 +6,13 @@ that differs from it; for a run only the latter.
 
 from dataclasses import dataclass, fields, replace
 import re
-from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from lossscale_core import (
-    FP16,
-    SCALER_PRESETS,
-    Format,
-    Injection,
-    InputError,
-    ScalerPolicy,
-    TrainingPlan,
-    parse_number,
-)
+from lossscale_app.written import Written, quoting, read_written, restating, shown, values
+from lossscale_core import FP16, SCALER_PRESETS, Format, Injection, InputError, ScalerPolicy, TrainingPlan
+from lossscale_core.checks import check_choice
 from lossscale_core.errors import quoted
+from lossscale_core.refusals import Field
 
 #: The scaler that the page opens with: PyTorch's, which grows as often as a short run lets one see.
 DEFAULT_POLICY = "pytorch,growth_interval.10"
@@ -27,16 +20,20 @@ DEFAULT_POLICY = "pytorch,growth_interval.10"
 _VALUE = re.compile(r"[0-9A-Za-z._-]+")
 
 #: What the browser reads, too: decimal, or a power of two such as p-3.
-_NUMBER = re.compile(r"-?[0-9.]+([eE]-?[0-9]+)?|p-?[0-9]+")
+_NUMBER = re.compile(r"-?[0-9.]+([eE]-?[0-9]+)?|2\^-?[0-9]+")
+
+#: A power of two in a link, which a form shows as 2^n.
+_POWER = re.compile(r"p(-?[0-9]+)")
 
 #: Signs of comparison have no place in a link.
-_WRITTEN = {"==": "eq", ">=": "ge"}
-
-#: Whole numbers below are written without a point.
-_EXACT = 2**53
+_SIGNS = {"==": "eq", ">=": "ge"}
+_SIGNS_OF_LINKS = {word: sign for sign, word in _SIGNS.items()}
 
 #: The most images that all steps of one run may see.
 _MOST_IMAGES = 1_500_000
+
+#: What the fields of `Injection` are called among the settings.
+_DAMAGE = {"kind": "inject", "step": "inject_at", "lasting": "inject_lasting"}
 
 
 @dataclass(frozen=True)
@@ -62,6 +59,11 @@ class RunSettings:
     inject_at: int = 50
     inject_lasting: bool = False
 
+    def __post_init__(self) -> None:
+        check_choice("inject", self.inject, ("none", "inf", "nan"))
+        # What no damage is done with must be right all the same, for it to be done next.
+        self._injection("inf")
+
     def plan(self, fmt: Format, *, autocast: bool, scaler: ScalerPolicy | None) -> TrainingPlan:
         """The run that the settings ask for.
 
@@ -73,17 +75,15 @@ class RunSettings:
         Raises:
             InputError: a field holds what no run can work with.
         """
-        injection = None if self.inject == "none" else Injection(self.inject, self.inject_at, self.inject_lasting)
+        injection = None if self.inject == "none" else self._injection(self.inject)
         settings = {field.name: getattr(self, field.name) for field in fields(self)}
         chosen = {name: value for name, value in settings.items() if not name.startswith("inject")}
-        plan = TrainingPlan(autocast=autocast, format=fmt, scaler=scaler, injection=injection, **chosen)
-        if plan.steps * plan.images > _MOST_IMAGES:
-            raise InputError(
-                "steps × batch × micro_batches must be at most {most_images:,} here: {micro_batches} is more.",
-                most_images=_MOST_IMAGES,
-                micro_batches=quoted(f"{plan.steps} × {plan.batch} × {plan.micro_batches}"),
-            )
-        return plan
+        with restating(_setting):
+            return TrainingPlan(autocast=autocast, format=fmt, scaler=scaler, injection=injection, **chosen)
+
+    def _injection(self, kind: Literal["inf", "nan"]) -> Injection:
+        with restating(_setting):
+            return Injection(kind, self.inject_at, self.inject_lasting)
 
 
 def read_policy(text: str) -> ScalerPolicy:
@@ -105,7 +105,9 @@ def read_policy(text: str) -> ScalerPolicy:
             preset=quoted(preset),
             scaler_presets=", ".join(SCALER_PRESETS),
         )
-    return replace(SCALER_PRESETS[preset], **_changes(changes, ScalerPolicy))
+    written = _written(changes, ScalerPolicy)
+    with quoting(written):
+        return replace(SCALER_PRESETS[preset], **values(written))
 
 
 def read_run(text: str) -> RunSettings:
@@ -120,17 +122,19 @@ def read_run(text: str) -> RunSettings:
     Raises:
         InputError: a field is not known or holds what no run can work with.
     """
-    changes = _changes(text, RunSettings)
-    settings = RunSettings(**changes)
-    if settings.inject not in ("none", "inf", "nan"):
-        raise InputError("inject must be none, inf or nan: {inject} is not.", inject=quoted(settings.inject))
-    if not isinstance(settings.inject_lasting, bool):
+    written = _written(text, RunSettings)
+    # Who asks for damage asks for it at a step, also at the one that the form has.
+    with quoting(written, chosen=["inject_at"]):
+        settings = RunSettings(**values(written))
+        plan = settings.plan(FP16, autocast=True, scaler=None)
+    if plan.steps * plan.images > _MOST_IMAGES:
+        factors = {name: shown(getattr(plan, name)) for name in ("steps", "batch", "micro_batches")}
+        factors |= {name: each.text for name, each in written.items() if name in factors}
         raise InputError(
-            "inject_lasting must be true or false: {inject_lasting} is not.",
-            inject_lasting=quoted(settings.inject_lasting),
+            "steps × batch × micro_batches must be at most {most_images:,} here: {micro_batches} is more.",
+            most_images=_MOST_IMAGES,
+            micro_batches=quoted(" × ".join(factors.values())),
         )
-    Injection("inf", settings.inject_at)
-    settings.plan(FP16, autocast=True, scaler=None)
     return settings
 
 
@@ -142,25 +146,31 @@ def policy_fields() -> list[dict[str, Any]]:
 def run_fields() -> list[dict[str, Any]]:
     """Describe the settings of a run for a form: name, kind, choices and default."""
     defaults = RunSettings()
-    return [{**each, "default": _written(getattr(defaults, each["name"]))} for each in _described(RunSettings)]
+    return [{**each, "default": _linked(getattr(defaults, each["name"]))} for each in _described(RunSettings)]
 
 
 def preset_values() -> dict[str, dict[str, str]]:
     """The fields of every preset, as they are written in a form."""
     names = [field.name for field in fields(ScalerPolicy)]
     return {
-        preset: {name: _written(getattr(policy, name)) for name in names} for preset, policy in SCALER_PRESETS.items()
+        preset: {name: _linked(getattr(policy, name)) for name in names} for preset, policy in SCALER_PRESETS.items()
     }
 
 
-def _changes(text: str, kind: type) -> dict[str, Any]:
-    hints = get_type_hints(kind)
-    changes = {}
+def _setting(field: Field) -> Field:
+    """A field of a plan, or of its damage, as a setting of the run."""
+    return field._replace(name=_DAMAGE.get(field.name, field.name))
+
+
+def _written(text: str, settings: type) -> dict[str, Written]:
+    """What the words of a text set."""
+    kinds = get_type_hints(settings)
+    written = {}
     for word in filter(None, text.split(",")):
         name, _, value = word.partition(".")
-        if name not in hints:
+        if name not in kinds:
             raise InputError(
-                "{word} is no setting that is known; known are {hints}.", word=quoted(word), hints=", ".join(hints)
+                "{word} is no setting that is known; known are {hints}.", word=quoted(word), hints=", ".join(kinds)
             )
         if not _VALUE.fullmatch(value):
             raise InputError(
@@ -168,26 +178,17 @@ def _changes(text: str, kind: type) -> dict[str, Any]:
                 name=name,
                 value=quoted(value),
             )
-        changes[name] = _value(value, hints[name])
-    return changes
+        written[name] = _read(value, kinds[name])
+    return written
 
 
-def _value(text: str, hint: Any) -> Any:
-    """A value as its field takes it; what cannot be read stays a text, which the field refuses with its rule."""
-    members = get_args(hint)
-    if hint is bool:
-        return {"true": True, "false": False}.get(text, text)
-    if get_origin(hint) is Literal:
-        return next((member for member in members if _written(member) == text), text)
-    if NoneType in members and text == "none":
-        return None
-    if not _NUMBER.fullmatch(text):
-        return text
-    try:
-        number = parse_number(text.replace("p", "2^", 1))
-    except InputError:
-        return text
-    return int(number) if number.is_integer() and abs(number) < _EXACT else number
+def _read(text: str, kind: Any) -> Written:
+    power = _POWER.fullmatch(text)
+    typed = f"2^{power[1]}" if power else _SIGNS_OF_LINKS.get(text, text)
+    written = read_written(typed, kind)
+    if type(written.value) in (int, float) and not _NUMBER.fullmatch(typed):
+        return Written(typed, typed)
+    return written
 
 
 def _described(kind: type) -> list[dict[str, Any]]:
@@ -197,16 +198,12 @@ def _described(kind: type) -> list[dict[str, Any]]:
         if hint is bool:
             choices = ["true", "false"]
         elif get_origin(hint) is Literal:
-            choices = [_written(member) for member in members]
+            choices = [_linked(member) for member in members]
         else:
             choices = []
         described.append({"name": name, "choices": choices})
     return described
 
 
-def _written(value: Any) -> str:
-    if value is None or isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, float):
-        return str(int(value)) if value.is_integer() and abs(value) < _EXACT else repr(value).replace("+", "")
-    return _WRITTEN.get(value, str(value))
+def _linked(value: Any) -> str:
+    return _SIGNS.get(value, shown(value))

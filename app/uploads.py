@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 from bokeh.server.util import check_allowlist
 from tornado.web import RequestHandler, stream_request_body
 
+from lossscale_app.catalogues import language_of, translated
 from lossscale_core import InputError
 from lossscale_core.errors import quoted
 from lossscale_core.files import FILE_SUFFIXES
@@ -64,8 +65,9 @@ class RefusedError(InputError):
         status: the HTTP status that says so.
     """
 
-    def __init__(self, status: int, sentence: str) -> None:
-        super().__init__(sentence)
+    def __init__(self, status: int, template: str, /, **parts: object) -> None:
+        """Make the message of the template and its parts."""
+        super().__init__(template, **parts)
         self.status = status
 
 
@@ -123,7 +125,9 @@ class Uploads:
     def check_size(self, name: str, size: int) -> None:
         """Refuse a file of too many bytes."""
         if size > self.limit:
-            raise RefusedError(413, f"{quoted(name)} is too large: at most {self.limit:,} bytes can be sent.")
+            raise RefusedError(
+                413, "{name} is too large: at most {most:,} bytes can be sent.", name=quoted(name), most=self.limit
+            )
 
     def check_room(self, more: int) -> None:
         """Refuse more bytes than all files together may have."""
@@ -227,9 +231,9 @@ class Incoming:
             RefusedError: it is empty, was cut short, or cannot be written.
         """
         if not self._written:
-            raise RefusedError(400, f"{quoted(self.name)} is empty.")
+            raise RefusedError(400, "{name} is empty.", name=quoted(self.name))
         if self._written < self.size:
-            raise RefusedError(400, f"{quoted(self.name)} was cut short on its way: please send it again.")
+            raise RefusedError(400, "{name} was cut short on its way: please send it again.", name=quoted(self.name))
         try:
             self._file.close()
         except OSError as error:
@@ -254,13 +258,19 @@ def check_name(name: str) -> None:
     if not name:
         raise RefusedError(400, "The name of the file is missing.")
     if len(name) > _LONGEST_NAME:
-        raise RefusedError(400, f"The file name {quoted(name)} is too long.")
+        raise RefusedError(400, "The file name {name} is too long.", name=quoted(name))
     if any(character < " " or "\x7f" <= character <= "\x9f" for character in name):
-        raise RefusedError(400, f"The file name {quoted(name)} holds control characters.")
+        raise RefusedError(400, "The file name {name} holds control characters.", name=quoted(name))
     if "/" in name or "\\" in name:
-        raise RefusedError(400, f"{quoted(name)} is a path, and no name of a file.")
+        raise RefusedError(400, "{name} is a path, and no name of a file.", name=quoted(name))
     if Path(name).suffix.lower() not in FILE_SUFFIXES:
-        raise RefusedError(400, f"{quoted(name)} is no {', '.join(FILE_SUFFIXES[:-1])} or {FILE_SUFFIXES[-1]} file.")
+        raise RefusedError(
+            400,
+            "{name} is no {suffixes} or {last} file.",
+            name=quoted(name),
+            suffixes=", ".join(FILE_SUFFIXES[:-1]),
+            last=FILE_SUFFIXES[-1],
+        )
 
 
 @stream_request_body
@@ -328,7 +338,7 @@ class UploadHandler(RequestHandler):
     def _refuse(self, refused: RefusedError) -> None:
         """Answer at once, but read on for a while: a browser that still sends would not see the answer otherwise."""
         self._drop()
-        answer = json.dumps({"problem": str(refused)})
+        answer = json.dumps({"problem": translated(refused, language_of(self.get_query_argument("language", "")))})
         self.set_status(refused.status)
         self.set_header("Content-Type", "application/json; charset=UTF-8")
         self.set_header("Content-Length", len(answer))
@@ -433,7 +443,7 @@ def _full() -> RefusedError:
 
 
 def _unkept(name: str, error: OSError) -> RefusedError:
-    return RefusedError(507, f"The server cannot keep {quoted(name)}: {error.strerror or error}.")
+    return RefusedError(507, "The server cannot keep {name}: {why}.", name=quoted(name), why=error.strerror or error)
 
 
 def _in_thread(call: Callable[..., None], *arguments: Any) -> None:

@@ -5,7 +5,8 @@ from typing import Any, Literal, NoReturn
 
 import numpy as np
 
-from lossscale_core.errors import InputError, Sentence, quoted
+from lossscale_core.errors import Sentence
+from lossscale_core.refusals import Field, FieldError
 
 
 def refuse(name: str, rule: str, value: Any) -> NoReturn:
@@ -17,10 +18,9 @@ def refuse(name: str, rule: str, value: Any) -> NoReturn:
         value: what was given.
 
     Raises:
-        InputError: always.
+        FieldError: always.
     """
-    said = rule if isinstance(rule, Sentence) else Sentence(rule)
-    raise InputError("{name} must be {rule}: {value} is not.", name=name, rule=said, value=quoted(value))
+    raise FieldError(Field(name, value), rule if isinstance(rule, Sentence) else Sentence(rule))
 
 
 def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:

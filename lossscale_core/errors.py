@@ -44,7 +44,7 @@ class InputError(ValueError):
         super().__init__(self.sentence)
 
 
-def quoted(text: object, limit: int = 60) -> str:
+def quoted(text: object, limit: int = 60) -> Sentence:
     """Quote what a person wrote for an error message, shortened and on one line.
 
     Args:
@@ -55,7 +55,8 @@ def quoted(text: object, limit: int = 60) -> str:
         The text between curly quotes, control characters shown as escapes.
     """
     plain = printable(str(text)[: limit + 1])
-    return f"“{plain}”" if len(plain) <= limit else f"“{plain[:limit]}…”"
+    # Other languages quote with other signs.
+    return Sentence("“{text}”", text=plain if len(plain) <= limit else f"{plain[:limit]}…")
 
 
 def printable(text: str) -> str:

@@ -1,15 +1,15 @@
 """How a training loop moves its loss scale: one policy, of which every framework's scaler is an instance."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 import math
-import re
 from typing import Any, Literal, NamedTuple, get_args
 
 from lossscale_core.checks import check_choice, is_whole, number_in, refuse, rounded_to
 from lossscale_core.errors import InputError, Sentence, quoted
+from lossscale_core.patterns import read_pattern
+from lossscale_core.refusals import Field, OrderError
 
 #: Whether the scale grows when the good steps reach the interval, or also when they are beyond it.
 GrowthCompare = Literal["==", ">="]
@@ -37,7 +37,6 @@ _CHOICES: dict[str, tuple[Any, ...]] = {
 #: The least value of each count.
 _COUNTS = {"growth_interval": 1, "growth_delay": 0, "hysteresis": 1}
 _LIMITS = ("min_scale", "max_scale", "stop_scale")
-_LETTERS = re.compile("[FN]*")
 
 
 class Action(StrEnum):
@@ -200,18 +199,20 @@ class ScalerPolicy:
         """How the scale moves from the start.
 
         Args:
-            pattern: a letter a step: F for finite gradients, N where some are inf or NaN (non-finite).
+            pattern: a letter a step: F for finite gradients, N where some are inf or NaN (non-finite); see
+                `read_pattern`.
 
         Returns:
             The scales and the actions, up to the end of the pattern or of training.
 
         Raises:
-            InputError: the pattern has another letter.
+            InputError: the pattern is no text, or has something else in it.
         """
+        letters = read_pattern(pattern)
         state = self.start()
         scales, actions = [state.scale], []
-        for found_inf in _overflows(pattern):
-            state, action = self.step(state, found_inf)
+        for letter in letters:
+            state, action = self.step(state, letter == "N")
             scales.append(state.scale)
             actions.append(action)
             if action is Action.RAISE:
@@ -310,12 +311,13 @@ class ScalerPolicy:
                 refuse(name, Sentence("a finite number above 0{in_type}, or none", in_type=_in(self.dtype)), limit)
 
     def _check_limits(self) -> None:
+        lowest, first, highest = (Field(name, getattr(self, name)) for name in ("min_scale", "init_scale", "max_scale"))
         if self._floor > self._ceiling:
-            refuse("min_scale", Sentence("at most max_scale, {limit}", limit=quoted(self.max_scale)), self.min_scale)
+            raise OrderError(lowest, highest)
         if rounded_to(self.init_scale, self.dtype) < self._floor:
-            refuse("init_scale", Sentence("at least min_scale, {limit}", limit=quoted(self.min_scale)), self.init_scale)
+            raise OrderError(lowest, first, refuses_upper=True)
         if rounded_to(self.init_scale, self.dtype) > self._ceiling:
-            refuse("init_scale", Sentence("at most max_scale, {limit}", limit=quoted(self.max_scale)), self.init_scale)
+            raise OrderError(first, highest)
         needed = {"raise_if_at_min": "min_scale", "raise_if_would_reach": "stop_scale"}.get(self.at_min)
         if needed and getattr(self, needed) is None:
             raise InputError(
@@ -328,16 +330,3 @@ class ScalerPolicy:
 def _in(dtype: Precision) -> str:
     """What to add to a rule that a number may keep as it is written, but not in its type."""
     return "" if dtype == "float64" else Sentence(" in {dtype}", dtype=dtype)
-
-
-def _overflows(pattern: str) -> Iterator[bool]:
-    """Whether each step of a pattern overflows."""
-    known = _LETTERS.match(pattern)
-    place = known.end() if known else 0
-    if place < len(pattern):
-        raise InputError(
-            "A pattern has only the letters F (finite) and N (an inf or NaN): letter {step}, {letter}, is neither.",
-            step=place + 1,
-            letter=quoted(pattern[place]),
-        )
-    return (letter == "N" for letter in pattern)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lossscale_core.arrays import Floats
+from lossscale_core.checks import refuse
 from lossscale_core.digits import digits
 from lossscale_core.formats import FP32
 from lossscale_core.index import MagnitudeIndex
@@ -81,10 +82,13 @@ class _Pass(NamedTuple):
 class Training:
     """One run of a plan, made step by step.
 
+    However often it is iterated over, it stays one run: the steps go on where they were left, and there are none
+    once it is over.
+
     Example:
-        >>> run = Training(TrainingPlan(steps=2))
-        >>> [record.step for record in run]
-        [1, 2]
+        >>> run = Training(TrainingPlan(steps=3))
+        >>> next(iter(run)).step, [record.step for record in run], list(run)
+        (1, [2, 3], [])
     """
 
     def __init__(self, plan: TrainingPlan) -> None:
@@ -92,7 +96,12 @@ class Training:
 
         Args:
             plan: what to do.
+
+        Raises:
+            InputError: it is no plan.
         """
+        if not isinstance(plan, TrainingPlan):
+            refuse("plan", "a TrainingPlan", plan)
         self.plan = plan
         #: Weights and biases in turn, FP32.
         self.parameters: list[Floats] = []
@@ -105,6 +114,7 @@ class Training:
             self.parameters += layer
         self._images, self._labels = images[:-_HELD_OUT], labels[:-_HELD_OUT]
         self._order = rng
+        self._steps_made, self._over = 0, False
         self._optimizer = (
             Adam(self.parameters, plan.learning_rate)
             if plan.optimizer == "adam"
@@ -112,18 +122,18 @@ class Training:
         )
 
     def __iter__(self) -> Iterator[StepRecord]:
-        """Make the steps.
+        """Make the steps that are still to be made.
 
         Yields:
             A record of each, up to the plan's last or to where training ends earlier.
         """
-        for step in range(1, self.plan.steps + 1):
+        while not self._over:
             # Inf and NaN are what is looked at here.
             with np.errstate(all="ignore"):
-                record = self._step(step)
+                record = self._step(self._steps_made + 1)
+            self._steps_made = record.step
+            self._over = record.step == self.plan.steps or record.ending is not None
             yield record
-            if record.ending:
-                return
 
     def accuracy(self) -> float:
         """The share of the held-out images that the network tells right, in FP32.
@@ -244,5 +254,4 @@ def _overflowed(passes: Sequence[_Pass]) -> float:
 def _window(passes: Sequence[_Pass], plan: TrainingPlan) -> Window | None:
     true = np.concatenate([array.ravel() for each in passes for array in _tensors(each.true)])
     index = MagnitudeIndex(true)
-    helped = index.alive and not index.nonfinite
-    return index.safe_window(plan.format, losing=WINDOW_LOSING).survive if helped else None
+    return None if index.nonfinite else index.safe_window(plan.format, losing=WINDOW_LOSING).survive

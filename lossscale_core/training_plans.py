@@ -7,6 +7,7 @@ from typing import Literal, get_args
 from lossscale_core.checks import check_choice, is_whole, number_in, refuse
 from lossscale_core.errors import Sentence
 from lossscale_core.formats import FP16, FP32, Format
+from lossscale_core.refusals import Field, OrderError
 from lossscale_core.scalers import ScalerPolicy
 
 #: How a step is made of gradients.
@@ -47,11 +48,11 @@ class Injection:
     lasting: bool = False
 
     def __post_init__(self) -> None:
-        check_choice("inject", self.kind, get_args(Damage))
+        check_choice("kind", self.kind, get_args(Damage))
         if not is_whole(self.step) or self.step < 1:
-            refuse("inject_at", "a whole number of at least 1", self.step)
+            refuse("step", "a whole number of at least 1", self.step)
         if not isinstance(self.lasting, bool):
-            refuse("inject_lasting", "true or false", self.lasting)
+            refuse("lasting", "true or false", self.lasting)
 
     def hits(self, step: int) -> bool:
         """Whether it is done at a step."""
@@ -81,7 +82,7 @@ class TrainingPlan:
         learning_rate: Adam's. SGD, whose step grows with the gradient, takes it times what the loss is divided by, so
             that it means the same for every number of places.
         max_norm: to which the norm of the unscaled gradient is clipped; None for no clipping.
-        injection: damage done on purpose, if any.
+        injection: damage done on purpose, if any; at one of the steps.
         hidden: sizes of the hidden layers.
 
     Raises:
@@ -129,6 +130,8 @@ class TrainingPlan:
             refuse("scaler", "a policy or none", self.scaler)
         if not isinstance(self.injection, Injection | None):
             refuse("injection", "an injection or none", self.injection)
+        if self.injection and self.injection.step > self.steps:
+            raise OrderError(Field("step", self.injection.step), Field("steps", self.steps))
         if not isinstance(self.hidden, tuple) or not all(is_whole(n) and 1 <= n <= _MOST_HIDDEN for n in self.hidden):
             refuse("hidden", Sentence("a tuple of whole numbers from 1 to {most}", most=_MOST_HIDDEN), self.hidden)
 

@@ -34,7 +34,7 @@ class StepExample:
     Example:
         >>> StepExample(((1, 2), (3,)))
         Traceback (most recent call last):
-        lossscale_core.errors.InputError: gradients must be a table with rows of one length: “((1, 2), (3,))” is not.
+        lossscale_core.refusals.FieldError: gradients must be a table with rows of one length: “((1, 2), (3,))” is not.
     """
 
     gradients: tuple[tuple[float, ...], ...]

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from lossscale_core.arrays import Floats
+from lossscale_core.checks import refuse
 from lossscale_core.exact import exact_scale, sticky_float
 from lossscale_core.formats import FP16, FP32, Format
 from lossscale_core.rounding import cast
@@ -32,13 +33,13 @@ def take_step(
         example: the gradients, the weights, and the settings of the optimizer.
         order: where each operation is put.
         scale: the loss scale S, finite and above 0.
-        fmt: the format that gradients are stored in, and weights too if the order says so.
+        fmt: the format that gradients are stored in, and weights too if the order says so; no wider than FP32.
 
     Returns:
         All stages, and the update beside the true one.
 
     Raises:
-        InputError: S is not finite and above 0.
+        InputError: S is not finite and above 0, or another argument is not what it must be.
 
     Example:
         >>> report = take_step(StepExample(((2**-26,),)), StepOrder(unscale="stored"), scale=4096.0)
@@ -47,6 +48,7 @@ def take_step(
         >>> report.ratio, take_step(StepExample(((2**-26,),)), scale=4096.0).ratio
         (0.0, 1.0)
     """
+    _check_arguments(example, order, fmt)
     scales = _scales(exact_scale(scale), order, len(example.gradients))
     with np.errstate(all="ignore"):
         stages = _backward(example, order, scales, fmt)
@@ -61,6 +63,15 @@ def take_step(
             elif not skipped:
                 stages.append(_clip_stage(values, example))
         return _report(example, order, fmt, stages)
+
+
+def _check_arguments(example: StepExample, order: StepOrder, fmt: Format) -> None:
+    if not isinstance(example, StepExample):
+        refuse("example", "a StepExample", example)
+    if not isinstance(order, StepOrder):
+        refuse("order", "a StepOrder", order)
+    if not isinstance(fmt, Format) or fmt.bits > FP32.bits:
+        refuse("fmt", "a format no wider than FP32", fmt)
 
 
 def _sequence(example: StepExample, order: StepOrder) -> list[StageName]:

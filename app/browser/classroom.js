@@ -1,23 +1,29 @@
 // What is done with scenarios: opening one, challenging the reader, printing a sheet, and the keys of a lecture.
 
-import { change } from "./dom.js";
 import { PrintSheet } from "./printsheet.js";
+import { sheetPicture } from "./sheetpicture.js";
 
 // In the window of a challenge: its first power of two is at most this, and its last this many octaves above.
 const MOST_DARED = 16, WIDEST_DARED = 5;
 
-// The charts that a sheet of paper has room for.
-const PRINTED = ".window-chart, .landing-chart, .order-chart, .loss-chart, .trace-chart";
+// Where a letter is typed, or chooses from a list.
+const TYPED = "input[type=text], textarea, select";
 
 export class Classroom {
   constructor(store, page) {
     Object.assign(this, { store, page });
   }
 
+  // The state that a scenario opens with.
+  opening(id) {
+    const { codec } = this.page;
+    return { ...codec.defaults, ...codec.scenario(id) };
+  }
+
   open(id) {
-    const { store, page: { codec } } = this, { mode, theme, language, embed, hide } = store.state;
+    const { store } = this, { mode, theme, language, embed, hide } = store.state;
     store.lessons.challenge = null;
-    if (id) store.begin({ ...codec.defaults, ...codec.scenario(id), mode, theme, language, embed, hide });
+    if (id) store.begin({ ...this.opening(id), mode, theme, language, embed, hide });
     else store.act({ scenario: "", mode: "play" });
   }
 
@@ -27,7 +33,7 @@ export class Classroom {
     const formats = [store.state.format, page.setup.beginning.format];
     const [format, gradients] = formats.map((each) => [each, this.pair(each)]).find(([, pair]) => pair.every(Boolean));
     store.begin({ gradients, format, k: 0 });
-    store.lessons.dare(gradients);
+    store.lessons.dare(store.state);
     page.draw();
   }
 
@@ -40,21 +46,21 @@ export class Classroom {
     return [survival.k - first, overflow.k - 1 - last].map((octave) => lookups.find(`2^${octave}`));
   }
 
-  // Paper is white, whatever the page is.
-  print() {
-    const { store, page } = this, { lesson, share: { exports } } = page, { state } = store;
-    change(page.themed, { "data-theme": "light" });
-    const picture = page.covered ? null : exports.drawn(exports.charts().filter(({ element }) => element.matches(PRINTED)));
-    change(page.themed, { "data-theme": state.theme });
-    const sheet = new PrintSheet(store), found = store.lessons.scenario(state);
-    sheet.fill(found, (part) => lesson.say(found, part), page.shown.given(), picture?.text ?? "");
+  async print() {
+    const { store, page } = this, lesson = store.lessons.scenario(store.state);
+    const sheet = new PrintSheet(store);
+    sheet.fill(lesson, await sheetPicture(page, this.opening(lesson.id)));
     sheet.print();
   }
 
-  // Before the slider, which has another use for the keys of a presenter's remote.
-  listen(ground) {
+  // Before the slider and lists to choose from, which have other uses for the keys of a presenter's remote. In a text
+  // of several lines, and in a dialog over the page, they are left alone; and so are all keys in somebody else's page
+  // (`onControls`), unless a control of this one has the focus.
+  listen(ground, onControls) {
     ground.addEventListener("keydown", (event) => {
-      if (event.target.matches?.("input[type=text], textarea, select") || !this.page.lesson.key(event)) return;
+      const { target } = event;
+      if (target.closest?.("textarea, dialog") || (onControls && target.tabIndex < 0)) return;
+      if (!this.page.lesson.key(event, target.matches?.(TYPED))) return;
       event.preventDefault();
       event.stopPropagation();
     }, { capture: true });

@@ -91,7 +91,7 @@ export class DataCard {
       return store.readUpload(upload);
     };
     request.onerror = () => this.failed(words.say("fileNotSent", { name: file.name }));
-    request.open("POST", `upload?name=${encodeURIComponent(file.name)}`);
+    request.open("POST", `upload?name=${encodeURIComponent(file.name)}&language=${words.language}`);
     this.wait(words.say("fileSending", { name: file.name }), 0);
     request.send(file);
     // The same file can be chosen again, once it has been mended.

@@ -74,11 +74,6 @@ export class DistributionView {
     Object.assign(this.tensors, { by, down });
   }
 
-  given() {
-    const { state, words, lookups } = this.store;
-    return words.say("givenData", { data: this.data.name(state.data), format: lookups.formats[state.format].label });
-  }
-
   title() {
     const data = this.current();
     return data ? keptText(data, this.store).title : "";

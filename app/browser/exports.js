@@ -85,7 +85,8 @@ export class Exports {
   }
 
   // The charts as one picture; null where there are none.
-  drawn(charts = this.charts()) {
+  drawn() {
+    const charts = this.charts();
     return charts.length ? standalone(this.title(), this.store.page.spoken(), charts, this.stem().replaceAll(".", "_")) : null;
   }
 

@@ -2,7 +2,7 @@
 
 import { change, html, write } from "./dom.js";
 import { MOST_GRADIENTS } from "./link.js";
-import { pretty } from "./words.js";
+import { pretty, typed } from "./words.js";
 
 export class GradientList {
   constructor(store) {
@@ -32,7 +32,7 @@ export class GradientList {
   }
 
   // Boxes are kept across drawings, so that the one being typed in keeps its text and the focus.
-  draw({ top, pitch, unit }, width, labelWidth) {
+  draw({ top, pitch, unit, nameSize }, width, labelWidth) {
     const { state } = this.store;
     while (this.rows.children.length > state.gradients.length) this.rows.lastChild.remove();
     while (this.rows.children.length < state.gradients.length) this.rows.append(this.row(this.rows.children.length));
@@ -40,7 +40,7 @@ export class GradientList {
       const row = this.rows.children[index];
       change(row, { style: `top:${top + index * pitch}px;height:${pitch}px;width:${width}px`, "data-selected": index === state.selected });
       const [box, remove] = row.children;
-      box.style.width = `${labelWidth - 10 * unit}px`;
+      change(box, { style: `width:${labelWidth - 10 * unit}px;font-size:${nameSize * unit}px` });
       const name = pretty(this.store.lookups.name(gradient));
       if (row.getRootNode().activeElement !== box && !box.dataset.asked) this.settle(box);
       change(box, { "aria-label": this.store.words.say("gradientName", { index: index + 1, name }) });
@@ -77,7 +77,7 @@ export class GradientList {
     const gradient = store.state.gradients[index];
     // What was asked and refused stays in the box, and is not asked again unchanged.
     if (!gradient || text === box.dataset.asked) return;
-    if (text === gradient.token || text === pretty(store.lookups.name(gradient))) this.settle(box);
+    if (text === gradient.token || text === typed(store.lookups.name(gradient))) this.settle(box);
     else if (text === "") {
       store.removeGradient(index);
       this.settle(box);
@@ -120,7 +120,7 @@ export class GradientList {
     const gradient = this.store.state.gradients[[...this.rows.children].indexOf(box.parentNode)];
     delete box.dataset.asked;
     change(box, { "aria-invalid": null, "aria-describedby": null });
-    if (gradient) box.value = box.getRootNode().activeElement === box ? gradient.token : pretty(this.store.lookups.name(gradient));
+    if (gradient) box.value = box.getRootNode().activeElement === box ? gradient.token : typed(this.store.lookups.name(gradient));
   }
 
   // A new beginning takes back what was typed and could not be read.

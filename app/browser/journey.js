@@ -3,7 +3,7 @@
 import { change, html, write } from "./dom.js";
 import { NORMAL, OUTCOMES, OVERFLOW, SUBNORMAL, UNDERFLOW } from "./lookup.js";
 import { sign } from "./marks.js";
-import { equation, pretty } from "./words.js";
+import { about, equation, pretty } from "./words.js";
 
 export class Journey {
   constructor(store) {
@@ -28,7 +28,7 @@ export class Journey {
     const gradient = state.gradients[state.selected];
     this.element.hidden = !gradient;
     if (!gradient) return;
-    const names = state.gradients.map((each) => pretty(lookups.name(each)));
+    const names = state.gradients.map((each) => about(`g = ${pretty(lookups.name(each))}`));
     if ([...this.select.options].map((option) => option.text).join() !== names.join()) {
       this.select.replaceChildren(...names.map((name, index) => html("option", { value: index }, name)));
     }
@@ -60,5 +60,5 @@ export class Journey {
 
 export function errorText(error, words) {
   if (error === "0") return words.say("errorNone");
-  return error === "inf" || error === "nan" ? words.say("errorLost") : pretty(error);
+  return error === "nan" ? "—" : pretty(error);
 }

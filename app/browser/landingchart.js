@@ -7,7 +7,7 @@ import { OUTCOMES, OVERFLOW, UNDERFLOW, ZERO } from "./lookup.js";
 import { labelWidth } from "./measure.js";
 import { mark } from "./marks.js";
 import { draggable } from "./octaves.js";
-import { pretty, short, spoken } from "./words.js";
+import { about, pretty, short, spoken } from "./words.js";
 
 export class LandingChart {
   constructor(store) {
@@ -21,33 +21,55 @@ export class LandingChart {
     const format = lookups.formats[state.format];
     const slot = 44 * unit;
     const pitch = (state.gradients.length > 5 ? 38 : 58) * unit, top = 40 * unit;
-    const bottom = top + Math.max(1, state.gradients.length) * pitch + 6 * unit, height = bottom + 48 * unit;
+    const bottom = top + Math.max(1, state.gradients.length) * pitch + 6 * unit;
     const from = Math.floor(format.survival) - 11, to = Math.ceil(format.overflow) + 6;
     this.axis = new Axis(from, to, slot, width - slot);
     this.geometry = { unit, top, pitch, bottom, width, slot };
-    change(this.picture, { viewBox: `0 0 ${width} ${height}`, width, height });
-    this.element.style.height = `${height}px`;
+    this.nameless = [];
     const to0 = words.say("placeZero"), toInf = pretty(format.overflowsTo);
     const parts = [
       this.band(0, slot - 3 * unit, "underflow place", [to0]),
-      this.band(slot, this.axis.x(format.survival), "underflow", [words.say("barUnderflow"), words.say("barUnderflowShort"), ""]),
-      this.band(this.axis.x(format.survival), this.axis.x(format.fullPrecision), "subnormal", [words.say("bandSubnormal"), words.say("barSubnormal"), ""]),
+      this.band(slot, this.axis.x(format.survival), "underflow", [words.say("barUnderflow"), words.say("barUnderflowShort")]),
+      this.band(this.axis.x(format.survival), this.axis.x(format.fullPrecision), "subnormal", [words.say("bandSubnormal"), words.say("barSubnormal")]),
       this.band(this.axis.x(format.fullPrecision), this.axis.x(format.overflow), "normal", [words.say("bandNormal", { n: format.significantBits }), words.say("barNormal")]),
-      this.band(this.axis.x(format.overflow), this.axis.right, "overflow", [words.say("barOverflow", { to: toInf }), words.say("barOverflowShort", { to: toInf }), toInf]),
+      this.band(this.axis.x(format.overflow), this.axis.right, "overflow", [words.say("barOverflow", { to: toInf }), words.say("barOverflowShort", { to: toInf })]),
       this.band(width - slot + 3 * unit, width, "overflow place", [toInf]),
     ];
     this.rows = state.gradients.map((gradient, index) => this.row(index));
-    this.picture.replaceChildren(...parts.flat(), this.axis.draw(bottom, unit, words.say("landingAxis")), ...this.rows.map((row) => row.group));
+    const { legend, height } = this.legend(bottom + 50 * unit);
+    change(this.picture, { viewBox: `0 0 ${width} ${height}`, width, height });
+    this.element.style.height = `${height}px`;
+    this.picture.replaceChildren(...parts.flat(), this.axis.draw(bottom, unit, words.say("landingAxis")), ...legend, ...this.rows.map((row) => row.group));
   }
 
   band(left, right, name, labels) {
     const { unit, bottom } = this.geometry;
     const width = right - left;
-    const label = labels.find((text) => labelWidth(text, unit) + 6 * unit < width) ?? (name.includes("place") ? labels[0] : "");
+    const fitting = labels.find((text) => labelWidth(text, unit) + 6 * unit < width);
+    if (fitting === undefined && !name.includes("place")) this.nameless.push({ name, labels });
+    const label = fitting ?? (name.includes("place") ? labels[0] : "");
     return [
       svg("rect", { class: `band-area ${name}`, x: left, y: 0, width: Math.max(0, width), height: bottom }),
       svg("text", { class: `band-label ${name}`, x: (left + right) / 2, y: 22 * unit, "text-anchor": "middle" }, label),
     ];
+  }
+
+  // What the bands are that are too narrow for their names, below the axis.
+  legend(top) {
+    const { unit, width } = this.geometry;
+    let x = 0, y = top + 16 * unit;
+    const legend = this.nameless.flatMap(({ name, labels }) => {
+      const taken = (label) => labelWidth(label, unit) + 42 * unit;
+      const text = labels.find((label) => taken(label) < width) ?? labels.at(-1), wide = taken(text);
+      if (x > 0 && x + wide > width) [x, y] = [0, y + 24 * unit];
+      const left = x;
+      x += wide;
+      return [
+        svg("rect", { class: `band-area band-sample ${name}`, x: left + 2 * unit, y: y - 12 * unit, width: 16 * unit, height: 14 * unit }),
+        svg("text", { class: `band-label ${name}`, x: left + 24 * unit, y }, text),
+      ];
+    });
+    return { legend, height: legend.length ? y + 8 * unit : top - 2 * unit };
   }
 
   row(index) {
@@ -110,7 +132,7 @@ export class LandingChart {
         parts.stored.replaceChildren(mark(row.outcome, unit));
         parts.stored.dataset.drawn = row.outcome;
       }
-      write(parts.name, `g = ${name}`);
+      write(parts.name, about(`g = ${name}`));
       change(parts.name, { x: Math.max(slot + 4 * unit, Math.min(width - slot - 4 * unit, from)), "text-anchor": anchor(from, width, unit) });
       write(parts.kept, words.say(KEPT[OUTCOMES[row.outcome]], { stored }));
       this.placeKept(parts.kept, row, end, scaled, from);

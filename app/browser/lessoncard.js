@@ -15,40 +15,51 @@ export class LessonCard {
   // Whether there is a scenario to go through.
   get going() {
     const { state } = this.store;
-    return this.lessons.challenge !== null || (state.mode !== "play" && this.lessons.scenario(state) !== null);
+    return (this.lessons.challenge !== null && state.view === "window") || (state.mode !== "play" && this.lessons.scenario(state) !== null);
   }
 
   // What the card shows hangs on this; it is built anew only when it changes, so that the focus stays.
   show() {
-    const { lessons } = this, { state } = this.store;
-    const key = JSON.stringify([lessons.of, lessons.committed, lessons.explained, lessons.shown, lessons.step, lessons.challenge]);
+    const { lessons, going } = this, { state } = this.store, away = lessons.isElsewhere(state);
+    const key = JSON.stringify([lessons.of, lessons.committed, lessons.explained, lessons.shown, lessons.step, lessons.challenge, going, away]);
     if (key !== this.shown) {
       this.shown = key;
-      this.element.replaceChildren(...(this.going ? this.content(state) : []));
+      this.element.replaceChildren(...(going ? this.content(state) : []));
     }
-    write(this.seen, lessons.covers(state) || !this.going ? "" : this.store.words.say("lessonSeen", { outcome: this.page.shown.title() }));
+    write(this.seen, lessons.covers(state) || !going || away ? "" : this.store.words.say("lessonSeen", { outcome: this.page.shown.title() }));
     for (const count of this.element.querySelectorAll("[data-count]")) write(count, this.store.words.number(lessons.tally[count.dataset.count] ?? 0));
   }
 
   content(state) {
     if (this.lessons.challenge) return this.challenge();
     const lesson = this.lessons.scenario(state);
+    if (this.lessons.isElsewhere(state)) return this.elsewhere(lesson);
     return [...this.heading(lesson), ...(state.mode === "present" ? this.lecture(lesson) : this.lessons.committed ? this.observe(lesson) : this.ask(lesson))];
   }
 
   say(lesson, part) {
-    const { words } = this.store;
-    const facts = Object.fromEntries(Object.entries(lesson.facts).map(([name, text]) => [name, words.fact(text)]));
-    return words.scenario(lesson.id, part, facts);
+    return this.store.words.scenario(lesson.id, part);
+  }
+
+  title(lesson) {
+    return html("h2", { id: "lse-lesson-title" }, this.say(lesson, "title"));
   }
 
   heading(lesson) {
-    const { words } = this.store;
+    const { words } = this.store, { classroom, shown } = this.page;
     return [
-      html("h2", { id: "lse-lesson-title" }, this.say(lesson, "title")),
+      this.title(lesson),
       html("p", { class: "lesson-question" }, this.say(lesson, "question")),
-      html("p", { class: "quiet" }, words.say("lessonGiven", { given: this.page.shown.given() })),
+      html("p", { class: "quiet" }, words.say("lessonGiven", { given: shown.given(classroom.opening(lesson.id)) })),
     ];
+  }
+
+  // Over another view the question would speak of something that is not there. A lecture goes on all the same.
+  elsewhere(lesson) {
+    const { words, state } = this.store, lectures = state.mode === "present";
+    return [this.title(lesson), ...(lectures ? [this.steps()] : []),
+      html("p", {}, words.say("lessonElsewhere", { view: words.say(`view-${lesson.view}`) })),
+      html("div", { class: "lesson-row" }, this.button("return", "lessonReturn"), ...(lectures ? this.turns() : []))];
   }
 
   button(act, key, main = false) {
@@ -59,7 +70,7 @@ export class LessonCard {
 
   ask(lesson) {
     const { words } = this.store;
-    const options = lesson.predictions.map(({ id }) => html("label", { class: "prediction" },
+    const options = lesson.predictions.map((id) => html("label", { class: "prediction" },
       html("input", { type: "radio", name: "lse-prediction", value: id, checked: id === this.lessons.picked, onchange: () => this.pick(id) }),
       html("span", {}, html("strong", { "aria-hidden": "true" }, id.toUpperCase()), " ", this.say(lesson, id))));
     const commit = this.button("commit", "lessonCommit", true);
@@ -78,11 +89,9 @@ export class LessonCard {
   observe(lesson) {
     const { words } = this.store, { lessons } = this;
     const predicted = lessons.picked ? words.say("lessonPredicted", { prediction: this.say(lesson, lessons.picked) }) : words.say("lessonSkipped");
-    if (!lessons.explained) {
-      return [html("p", {}, predicted), this.seen,
-        html("div", { class: "lesson-row" }, ...this.unveil(), this.button("explain", "lessonExplain", true))];
-    }
-    return [html("p", {}, predicted), ...this.explanation(lesson, lessons.picked ? [lessons.picked] : []), ...this.next(lesson)];
+    return [html("p", {}, predicted), this.seen, ...(lessons.explained
+      ? [...this.explanation(lesson, [lessons.picked]), ...this.next(lesson)]
+      : [html("div", { class: "lesson-row" }, ...this.unveil(), this.button("explain", "lessonExplain", true))])];
   }
 
   // A way to see the window that is still to be found.
@@ -92,22 +101,21 @@ export class LessonCard {
 
   // What was to be found, and the idea behind each of some wrong predictions.
   explanation(lesson, picked) {
-    const { words } = this.store;
-    const right = lesson.predictions.find(({ misconception }) => !misconception);
-    const wrong = lesson.predictions.filter(({ id, misconception }) => misconception && picked.includes(id));
+    const { words } = this.store, answer = words.answer(lesson);
+    const wrong = lesson.predictions.filter((id) => id !== answer.right && picked.includes(id));
     return [
-      html("p", { class: "lesson-right", tabindex: -1 }, words.say("lessonRight", { prediction: this.say(lesson, right.id) })),
-      ...wrong.map(({ misconception }) => html("p", { class: "lesson-misconception" }, words.misconception(misconception))),
-      html("p", { class: "lesson-found" }, this.say(lesson, "found")),
-      html("p", { class: "lesson-reflect" }, html("strong", {}, words.say("lessonReflect")), " ", this.say(lesson, "reflect")),
-      html("details", { class: "more" }, html("summary", {}, words.say("lessonAnswer")), html("p", {}, this.say(lesson, "answer"))),
+      html("p", { class: "lesson-right", tabindex: -1 }, words.say("lessonRight", { prediction: this.say(lesson, answer.right) })),
+      ...wrong.map((id) => html("p", { class: "lesson-misconception" }, answer[id])),
+      html("p", { class: "lesson-found" }, answer.found),
+      html("p", { class: "lesson-reflect" }, html("strong", {}, words.say("lessonReflect")), " ", answer.reflect),
+      html("details", { class: "more" }, html("summary", {}, words.say("lessonAnswer")), html("p", {}, answer.answer)),
     ];
   }
 
   next(lesson) {
     const { words } = this.store;
     const buttons = lesson.next.map((id) => html("button", { type: "button", class: "lesson-more", "data-act": "go", "data-id": id },
-      words.say("lessonTry", { title: words.scenario(id, "title", {}) })));
+      words.say("lessonTry", { title: words.scenario(id, "title") })));
     return [html("div", { class: "lesson-row" }, ...buttons, this.button("play", "lessonPlay"))];
   }
 
@@ -115,23 +123,32 @@ export class LessonCard {
 
   lecture(lesson) {
     const { words } = this.store, { step } = this.lessons;
-    const steps = html("ol", { class: "lecture-steps" }, ...LECTURE.map((name, place) => html("li", { "aria-current": place === step ? "step" : null },
-      words.say(`lecture-${name}`))));
     const parts = {
       describe: () => [html("p", {}, words.say("lectureDescribe"))],
       predict: () => [html("p", {}, words.say("lectureVote")), this.votes(lesson, true)],
       show: () => [this.seen],
-      explain: () => [this.votes(lesson, false), ...this.explanation(lesson, lesson.predictions.map(({ id }) => id))],
+      explain: () => [this.votes(lesson, false), this.seen, ...this.explanation(lesson, lesson.predictions)],
       next: () => [html("p", {}, words.say("lectureNext")), ...this.next(lesson)],
     };
-    return [steps, ...parts[LECTURE[step]](), html("div", { class: "lesson-row" },
-      ...(step > 0 ? [this.button("back", "lectureBack")] : []), ...(LECTURE[step] === "show" ? this.unveil() : []), ...(step < LECTURE.length - 1 ? [this.button("forward", "lectureForward", true)] : []))];
+    return [this.steps(), ...parts[LECTURE[step]](), html("div", { class: "lesson-row" }, ...this.turns(LECTURE[step] === "show" ? this.unveil() : []))];
+  }
+
+  steps() {
+    const { words } = this.store, { step } = this.lessons;
+    return html("ol", { class: "lecture-steps" }, ...LECTURE.map((name, place) => html("li", { "aria-current": place === step ? "step" : null },
+      words.say(`lecture-${name}`))));
+  }
+
+  // To the steps before and after this one, with what can be done in it between them.
+  turns(between = []) {
+    const { step } = this.lessons;
+    return [...(step > 0 ? [this.button("back", "lectureBack")] : []), ...between, ...(step < LECTURE.length - 1 ? [this.button("forward", "lectureForward", true)] : [])];
   }
 
   // A row for each prediction, with how many of the class made it.
   votes(lesson, open) {
     const { words } = this.store;
-    return html("ul", { class: "votes" }, ...lesson.predictions.map(({ id }) => {
+    return html("ul", { class: "votes" }, ...lesson.predictions.map((id) => {
       const count = html("span", { class: "vote-count", "data-count": id });
       const label = [html("strong", {}, id.toUpperCase()), html("span", {}, this.say(lesson, id)), count];
       if (!open) return html("li", {}, html("div", { class: "vote" }, ...label));
@@ -161,6 +178,7 @@ export class LessonCard {
       forward: () => this.move(1),
       vote: () => lessons.count(id, 1),
       unvote: () => lessons.count(id, -1),
+      return: () => this.store.act({ view: lessons.scenario(this.store.state).view }),
       go: () => page.classroom.open(id),
       play: () => this.store.act({ mode: "play" }),
       dare: () => page.classroom.dare(),
@@ -194,14 +212,16 @@ export class LessonCard {
     lessons.step = Math.max(0, Math.min(LECTURE.length - 1, lessons.step + by));
   }
 
-  // Keys of a lecture: those of a presenter's remote, and a letter for each vote. Whether the key was one of them.
-  key(event) {
+  // Keys of a lecture: those of a presenter's remote, and a letter for each vote unless it is typed. Whether the key
+  // was one of them.
+  key(event, typed) {
     const { lessons } = this, { state } = this.store, lesson = lessons.scenario(state);
     if (!lesson || state.mode !== "present" || event.ctrlKey || event.metaKey || event.altKey) return false;
     const steps = { PageDown: 1, PageUp: -1 };
     const letter = event.key.toLowerCase();
+    const votes = LECTURE[lessons.step] === "predict" && !lessons.isElsewhere(state) && !typed;
     if (event.key in steps) this.move(steps[event.key]);
-    else if (LECTURE[lessons.step] === "predict" && lesson.predictions.some(({ id }) => id === letter)) lessons.count(letter, event.shiftKey ? -1 : 1);
+    else if (votes && lesson.predictions.includes(letter)) lessons.count(letter, event.shiftKey ? -1 : 1);
     else return false;
     this.redraw(this.page.element.getRootNode().activeElement);
     return true;

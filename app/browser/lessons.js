@@ -16,15 +16,21 @@ export class Lessons {
   }
 
   // Another scenario, or another mode of going through it, begins anew.
-  follow({ scenario, mode, gradients }) {
+  follow({ scenario, mode, gradients, format }) {
     const of = `${scenario} ${mode}`;
     if (of !== this.of) this.forget();
     this.of = of;
-    if (this.challenge && this.challenge !== tokens(gradients)) this.challenge = null;
+    if (this.challenge !== dared({ gradients, format })) this.challenge = null;
   }
 
   scenario({ scenario }) {
     return this.scenarios.find(({ id }) => id === scenario) ?? null;
+  }
+
+  // Whether the view that is shown is not the one that the question is about.
+  isElsewhere(state) {
+    const lesson = this.scenario(state);
+    return lesson !== null && lesson.view !== state.view;
   }
 
   // Whether there is nothing but the question to be seen.
@@ -37,8 +43,7 @@ export class Lessons {
   hidesWindow(state) {
     if (state.view !== "window" || this.shown) return false;
     if (this.challenge) return true;
-    const lesson = this.scenario(state);
-    return Boolean(lesson?.goal) && state.mode !== "play" && !this.explains(state);
+    return Boolean(this.scenario(state)?.seeks) && state.mode !== "play" && !this.explains(state);
   }
 
   explains(state) {
@@ -55,10 +60,11 @@ export class Lessons {
     this.tally[letter] = Math.max(0, (this.tally[letter] ?? 0) + by);
   }
 
-  dare(gradients) {
+  dare(state) {
     this.forget();
-    this.challenge = tokens(gradients);
+    this.challenge = dared(state);
   }
 }
 
-const tokens = (gradients) => gradients.map(({ token }) => token).join();
+// The list and the format that a challenge is set in; in others it is no longer the same.
+const dared = ({ gradients, format }) => [format, ...gradients.map(({ token }) => token)].join();

@@ -149,7 +149,7 @@ export class Lookups {
     return { survival: end("survival"), fullPrecision: end("fullPrecision"), overflow: end("overflow") };
   }
 
-  // The safe and the full-precision window of a list, or null where no gradient asks for anything.
+  // The safe and the full-precision window of a list, and of how many gradients; or null where no gradient asks for anything.
   windows(gradients, format) {
     const finite = gradients.filter((gradient) => !this.track(gradient).special);
     if (!finite.length) return null;
@@ -165,7 +165,7 @@ export class Lookups {
       first: lower.k, last: high.k - 1,
       powerless: lower.k > high.k - 1,
     });
-    return { survive: window(low.survival, reach[0]), full: window(low.fullPrecision, reach[1]) };
+    return { count: finite.length, survive: window(low.survival, reach[0]), full: window(low.fullPrecision, reach[1]) };
   }
 
   scaleText(state) {

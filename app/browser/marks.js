@@ -19,6 +19,13 @@ export function mark(outcome, unit = 1) {
   return svg("path", { class: `mark ${name}`, d: SHAPES[name], transform: `scale(${unit})` });
 }
 
+// One drawing of marks at many places: where they lie over each other, they have one outline.
+export function marksAt(outcome, places, unit) {
+  const name = OUTCOMES[outcome];
+  const d = places.map(({ x, y }) => SHAPES[name].replace(/(-?\d+),(-?\d+)/g, (_, right, down) => `${(x + unit * right).toFixed(1)},${(y + unit * down).toFixed(1)}`));
+  return svg("path", { class: `mark ${name}`, d: d.join("") });
+}
+
 export function sign(outcome) {
   return SIGNS[OUTCOMES[outcome]];
 }

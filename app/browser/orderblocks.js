@@ -116,7 +116,7 @@ export class BlockNumbers {
 // Numbers of the weights; many that are alike are told once.
 export function listed(texts, words, spell) {
   const alike = texts.length > 2 && new Set(texts).size === 1;
-  return alike ? words.say("allAlike", { n: texts.length, value: spell(texts[0]) }) : texts.map(spell).join(", ");
+  return alike ? words.say("allAlike", { n: texts.length, value: spell(texts[0]) }) : texts.map(spell).join(words.separator);
 }
 
 // Stretches of k as powers of two: 2⁰ … 2¹², 2²⁰.

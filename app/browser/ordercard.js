@@ -4,11 +4,13 @@ import { change, html, write } from "./dom.js";
 import { sign } from "./marks.js";
 import { listed, stretches, wrongOnes } from "./orderblocks.js";
 import { SIGNS } from "./orderchart.js";
+import { recordedMark } from "./recordedmark.js";
 import { SUBNORMAL } from "./lookup.js";
 import { equation, power, pretty, short, spoken } from "./words.js";
 
 const MOODS = {
-  right: "normal", near: "wrong", skipped: "overflow", hidden: "overflow", nonfinite: "nonfinite", lost: "underflow", swallowed: "underflow", partly: "underflow",
+  right: "normal", near: "wrong", skipped: "overflow", hiddenSmall: "overflow", hiddenLarge: "overflow", nonfinite: "nonfinite",
+  lost: "underflow", swallowed: "underflow", partly: "underflow", partlyWrong: "underflow",
 };
 
 export class OrderCard {
@@ -21,8 +23,9 @@ export class OrderCard {
     this.cells = cells.map(({ cell }) => cell);
     this.table = html("table", { class: "counts" }, html("caption", { class: "unseen" }, words.say("orderNumbersName")),
       html("tbody", {}, ...cells.map(({ key, cell }) => html("tr", {}, html("th", { scope: "row" }, words.say(key)), cell))));
+    this.recorded = recordedMark(words, words.say("orderRecorded"));
     this.live = html("p", { class: "elsewhere", "data-hidden": true }, html("a", { href: store.live.address || null, target: "_blank", rel: "noopener" }, words.say("openLiveStep")));
-    this.element = html("section", { class: "card outcome order-card", "aria-label": words.say("outcomeName") }, this.title, this.lines, this.table, this.live);
+    this.element = html("section", { class: "card outcome order-card", "aria-label": words.say("outcomeName") }, this.title, this.lines, this.table, this.recorded, this.live);
   }
 
   show(shown) {
@@ -33,7 +36,8 @@ export class OrderCard {
     const text = lines.join("\n");
     if (this.said !== text) this.lines.replaceChildren(...lines.map((line) => html("p", {}, line)));
     this.said = text;
-    const { mine } = shown;
+    const { mine, recorded } = shown;
+    change(this.recorded, { "data-hidden": !recorded });
     change(this.table, { "data-hidden": !mine });
     change(this.live, { "data-hidden": Boolean(mine) || !model.saved || !live.address });
     if (!mine) return;

@@ -22,7 +22,8 @@ const ROOM = {
 
 // Outcomes whose signs the verdicts have; all others are steps of a wrong size.
 export const SIGNS = {
-  right: NORMAL, near: NORMAL, lost: UNDERFLOW, swallowed: UNDERFLOW, partly: UNDERFLOW, skipped: OVERFLOW, nonfinite: OVERFLOW, hidden: OVERFLOW,
+  right: NORMAL, near: NORMAL, lost: UNDERFLOW, swallowed: UNDERFLOW, partly: UNDERFLOW, partlyWrong: UNDERFLOW,
+  skipped: OVERFLOW, nonfinite: OVERFLOW, hiddenSmall: OVERFLOW, hiddenLarge: OVERFLOW,
 };
 
 // Verdicts whose ratio is no place on the axis.

@@ -47,8 +47,12 @@ export class OrderTables {
 
   get(arrangement) {
     const key = this.key(arrangement);
-    if (!this.kept.has(key) && key in this.recorded) this.kept.set(key, new OrderTable(this.recorded[key]));
+    if (!this.kept.has(key) && this.isRecorded(arrangement)) this.kept.set(key, new OrderTable(this.recorded[key]));
     return this.kept.get(key) ?? null;
+  }
+
+  isRecorded(arrangement) {
+    return this.key(arrangement) in this.recorded;
   }
 
   problem(arrangement) {

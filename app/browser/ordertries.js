@@ -16,8 +16,7 @@ export class OrderTries {
     this.right = html("button", { type: "button", class: "put-right", onclick: () => this.putRight() }, words.say("putRight"));
     this.element = html("section", { class: "card try order-tries", "aria-labelledby": "lse-examples-title" },
       html("h2", { id: "lse-examples-title" }, words.say("examplesTitle")),
-      html("ul", {}, ...this.buttons.map(({ button }) => html("li", {}, button))), this.note,
-      store.model.saved ? html("p", { class: "quiet" }, words.say("orderRecorded")) : null, html("div", {}, this.right));
+      html("ul", {}, ...this.buttons.map(({ button }) => html("li", {}, button))), this.note, html("div", {}, this.right));
   }
 
   // The button goes once it has done its work, so the focus goes to the step it was done to.
@@ -27,10 +26,10 @@ export class OrderTries {
     this.buttons.find(({ id }) => id === store.state.example).button.focus({ preventScroll: true });
   }
 
-  // What the step consists of.
-  given() {
-    const { state, words } = this.store;
-    return words.list(parts(this.examples[state.example], words));
+  // What the step of a state consists of.
+  given({ example }) {
+    const { words } = this.store;
+    return words.list(parts(this.examples[example], words));
   }
 
   show() {
@@ -40,7 +39,7 @@ export class OrderTries {
       write(button, words.say(`example-${id}`, { format }));
       change(button, { "aria-pressed": id === state.example ? "true" : "false" });
     }
-    write(this.note, words.say("exampleIs", { parts: this.given() }));
+    write(this.note, words.say("exampleIs", { parts: this.given(state) }));
     change(this.right, { "data-hidden": wrongOnes(state).length === 0 });
   }
 }

@@ -50,7 +50,7 @@ export class OrderView {
     const absent = model.saved ? "orderRecordedOnly" : "orderNeedsServer";
     this.shown = {
       of: this.tables.key(mine), order: { at, unscale, misplaced }, example: this.setup.orders.examples[example], format: lookups.formats[format].label,
-      mine: this.tables.get(mine), right: this.tables.get(right), problem: this.tables.problem(mine) || words.say(absent),
+      recorded: this.tables.isRecorded(mine), mine: this.tables.get(mine), right: this.tables.get(right), problem: this.tables.problem(mine) || words.say(absent),
     };
     return this.shown;
   }
@@ -77,8 +77,8 @@ export class OrderView {
     this.chart.slider.show({ k: this.store.state.k, scale: null }, this.spoken());
   }
 
-  given() {
-    return this.tries.given();
+  given(state) {
+    return this.tries.given(state);
   }
 
   title() {

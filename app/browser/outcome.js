@@ -72,12 +72,12 @@ function precision(state, lookups, words, subnormal, name) {
   if (!subnormal.length) return [words.say("allFull")];
   const bits = lookups.formats[state.format].significantBits;
   const worst = subnormal.reduce((a, b) => (a.kept <= b.kept ? a : b));
-  const { full } = lookups.windows(state.gradients, state.format);
+  const { full, count: n } = lookups.windows(state.gradients, state.format);
   const need = full.empty || full.powerless
-    ? words.say("fullNever")
+    ? words.say("fullNever", { n })
     : full.first === full.last
-      ? words.say("fullNeedsOne", { power: power(full.first) })
-      : words.say("fullNeeds", { first: power(full.first), last: power(full.last) });
+      ? words.say("fullNeedsOne", { n, power: power(full.first) })
+      : words.say("fullNeeds", { n, first: power(full.first), last: power(full.last) });
   return [words.say("keptBits", { name: name(worst), kept: worst.kept, bits }), need];
 }
 

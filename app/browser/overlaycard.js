@@ -1,7 +1,9 @@
 // Scalers over each other on one pattern of overflows: typed, or that of the dynamic run.
 
 import { change, html, svg, write } from "./dom.js";
+import { recordedMark } from "./recordedmark.js";
 import { patternOf } from "./runs.js";
+import { scalerName } from "./settingsform.js";
 import { StepChart, spread } from "./stepchart.js";
 import { power, pretty } from "./words.js";
 
@@ -46,19 +48,21 @@ export class OverlayCard {
     const { words } = store;
     this.store = store;
     this.chart = new OverlayChart(store, "overlay-chart");
-    this.pattern = html("input", { type: "text", id: "lse-pattern", class: "field pattern", value: PATTERN, spellcheck: "false", autocomplete: "off", onchange: () => this.ask() });
+    this.pattern = html("input", { type: "text", id: "lse-pattern", class: "field pattern", "aria-describedby": "lse-pattern-hint", value: PATTERN, spellcheck: "false", autocomplete: "off", onchange: () => this.ask() });
     this.fromRun = html("button", { type: "button", onclick: () => this.takeRun() }, words.say("patternFromRun"));
     this.boxes = ["mine", ...Object.keys(presets)].map((name) => ({
       name, box: html("input", { type: "checkbox", value: name, checked: ["mine", "deepspeed_zero", "megatron"].includes(name), onchange: () => this.ask() }),
     }));
     this.problem = html("p", { class: "problem", role: "alert" });
     this.legend = html("ol", { class: "overlay-legend" });
+    this.mark = recordedMark(words, words.say("overlayRecorded"));
     this.element = html("section", { class: "card overlay-card", "aria-labelledby": "lse-overlay-title" },
       html("h2", { id: "lse-overlay-title" }, words.say("overlayTitle")),
       html("div", { class: "entry" }, html("label", { for: "lse-pattern" }, words.say("patternLabel")), this.pattern, this.fromRun),
+      html("p", { class: "quiet", id: "lse-pattern-hint" }, words.say("patternHint")),
       html("fieldset", { class: "policies" }, html("legend", { class: "quiet" }, words.say("policiesLegend", { n: MOST, most: MOST })),
         ...this.boxes.map(({ name, box }) => html("label", {}, box, html("span", {}, words.say(`scaler-${name}`))))),
-      this.problem, this.chart.element, this.legend);
+      this.problem, this.chart.element, this.legend, this.mark);
   }
 
   // Have the same pattern and scalers as a former card, and what came of them.
@@ -78,6 +82,14 @@ export class OverlayCard {
     return this.boxes.filter(({ box }) => box.checked).map(({ name }) => (name === "mine" ? this.store.state.policy : name));
   }
 
+  // The recorded traces of all that are chosen, where there are such.
+  held() {
+    const { recorded, pattern } = this;
+    if (!recorded || pattern.value !== recorded.pattern) return null;
+    const traces = this.chosen().map((policy) => recorded.traces.find((trace) => trace.policy === policy));
+    return traces.every(Boolean) ? traces : null;
+  }
+
   // Traces are Python's to make; without it the last ones stay.
   ask() {
     const { store } = this;
@@ -85,6 +97,8 @@ export class OverlayCard {
     const asked = this.asked = `${policies.join(" ")} ${pattern}`;
     write(this.problem, "");
     if (policies.length > MOST) return void write(this.problem, store.words.say("tooManyPolicies", { n: MOST, most: MOST }));
+    const held = this.held();
+    if (held) return this.take("", held);
     if (!store.online) return void write(this.problem, store.words.say(store.model.saved ? "settingsNeedLive" : "settingsNeedServer"));
     return void store.question({ overlay: { pattern, policies } }, { done: ({ problem, overlay }) => { if (asked === this.asked) this.take(problem, overlay); } });
   }
@@ -99,9 +113,11 @@ export class OverlayCard {
   // The reader's own scaler may have changed.
   draw(size, run, recorded) {
     this.size = size;
-    this.run = run;
+    Object.assign(this, { run, recorded });
     change(this.fromRun, { disabled: !run?.end });
-    if (!this.traces && recorded) this.traces = recorded.traces;
+    // A scaler of the reader's own need not be among the recorded ones.
+    this.traces = this.held() ?? this.traces ?? recorded?.traces.filter(({ policy }) => this.chosen().includes(policy));
+    change(this.mark, { "data-hidden": !recorded });
     if (this.store.online && this.asked !== `${this.chosen().join(" ")} ${this.pattern.value}`) this.ask();
     this.drawTraces();
   }
@@ -116,9 +132,7 @@ export class OverlayCard {
     const pattern = this.traces.reduce((longest, trace) => (trace.pattern.length > longest.length ? trace.pattern : longest), "");
     this.chart.draw({ ...this.size, width }, this.traces, pattern);
     this.legend.replaceChildren(...this.traces.map((trace, place) => {
-      const [preset, ...changes] = trace.policy.split(",");
-      const name = words.say(`scaler-${preset}`) + (changes.length ? ` (${changes.map((each) => each.replace(".", " = ")).join(", ")})` : "");
-      const values = { name, n: trace.pattern.split("N").length - 1, last: pretty(trace.scales.at(-1)[2]) };
+      const values = { name: scalerName(trace.policy, words), n: trace.pattern.split("N").length - 1, last: pretty(trace.scales.at(-1)[2]) };
       return html("li", { class: `line-${place}` }, words.say(trace.raised ? "overlayRaised" : "overlayEnds", values));
     }));
     return undefined;

@@ -37,7 +37,7 @@ export class Page {
     const framed = window.parent !== window;
     this.timeline = new Timeline((state) => codec.write(state), (state) => store.restore(state), { owned: isPage && !framed, hash: store.model.saved });
     this.build();
-    if (isPage) this.classroom.listen(document);
+    if (isPage) this.classroom.listen(document, framed);
     this.frame = new Frame(this, framed);
   }
 
@@ -57,13 +57,13 @@ export class Page {
     this.notice = html("p", { class: "notice", role: "status" });
     this.element = this.layOut();
     this.element.addEventListener("keydown", (event) => this.key(event));
-    if (!this.isPage) this.classroom.listen(this.element);
+    if (!this.isPage) this.classroom.listen(this.element, true);
   }
 
   layOut() {
     const { words } = this.store;
     const heading = html("p", { class: "heading" }, html("strong", {}, words.say("title")), " ", html("span", {}, words.say("subtitle")));
-    const reset = html("button", { type: "button", class: "reset", onclick: () => this.reset() }, words.say("reset"));
+    const reset = html("button", { type: "button", class: "reset", onclick: () => this.reset() }, html("span", {}, words.say("reset")));
     this.hide({ format: this.formats.element, theme: this.menu.theme.element, reset, share: this.share.button, view: this.view.element });
     this.left = html("div", { class: "left" });
     this.right = html("div", { class: "right" });
@@ -147,9 +147,13 @@ export class Page {
     return this.viewOf("distribution");
   }
 
+  newView(name, store) {
+    return new VIEWS[name](store, this.setup);
+  }
+
   viewOf(name) {
     if (!this.views.has(name)) {
-      const view = new VIEWS[name](this.store, this.setup);
+      const view = this.newView(name, this.store);
       // In another language it is the same view.
       if (this.former?.has(name)) view.follow?.(this.former.get(name));
       this.former?.delete(name);
@@ -257,7 +261,7 @@ export class Page {
     if (!this.isPage) return;
     const { words, state } = this.store;
     document.title = this.covered
-      ? words.say("documentTitleCovered", { title: words.scenario(state.scenario, "title", {}) })
+      ? words.say("documentTitleCovered", { title: words.scenario(state.scenario, "title") })
       : words.say("documentTitle", { scale: this.shown.scaleText(), outcome: this.shown.title() });
   }
 

@@ -10,24 +10,23 @@ export class PrintSheet {
     this.element = html("div", { class: "print-sheet" });
   }
 
-  // `text` gives the scenario's texts with its numbers, `given` what it is about, `picture` the charts as SVG.
-  fill(lesson, text, given, picture) {
-    const { words } = this.store;
-    const right = lesson.predictions.find(({ misconception }) => !misconception);
+  // `given` is what the question is about; `outcome` what comes of it, with `picture`, the charts as SVG.
+  fill(lesson, { given, outcome, picture }) {
+    const { words } = this.store, answer = words.answer(lesson), text = (part) => words.scenario(lesson.id, part);
     const drawing = html("div", { class: "print-picture" });
     drawing.innerHTML = picture;
     const heading = () => [html("h2", {}, text("title")), html("p", { class: "print-question" }, text("question")), html("p", {}, words.say("lessonGiven", { given }))];
     this.element.replaceChildren(
       html("section", {}, ...heading(),
-        html("ul", {}, ...lesson.predictions.map(({ id }) => html("li", {}, html("span", { class: "tick-box" }), `${id.toUpperCase()}  ${text(id)}`))),
+        html("ul", {}, ...lesson.predictions.map((id) => html("li", {}, html("span", { class: "tick-box" }), `${id.toUpperCase()}  ${text(id)}`))),
         html("p", {}, words.say("printWhy")), ...Array.from({ length: LINES }, () => html("div", { class: "write-line" }))),
       html("section", {}, ...heading(),
-        html("ul", {}, ...lesson.predictions.map(({ id, misconception }) => html("li", {},
-          html("strong", {}, `${id === right.id ? "✓" : "✗"} ${id.toUpperCase()}`), ` ${text(id)}`,
-          misconception ? html("p", { class: "print-why" }, words.misconception(misconception)) : null))),
-        html("p", {}, text("found")), drawing,
-        html("p", {}, html("strong", {}, words.say("lessonReflect")), ` ${text("reflect")}`),
-        html("p", {}, html("strong", {}, words.say("lessonAnswer")), ` ${text("answer")}`)));
+        html("ul", {}, ...lesson.predictions.map((id) => html("li", {},
+          html("strong", {}, `${id === answer.right ? "✓" : "✗"} ${id.toUpperCase()}`), ` ${text(id)}`,
+          id === answer.right ? null : html("p", { class: "print-why" }, answer[id])))),
+        html("p", {}, answer.found), html("p", {}, words.say("lessonSeen", { outcome })), drawing,
+        html("p", {}, html("strong", {}, words.say("lessonReflect")), ` ${answer.reflect}`),
+        html("p", {}, html("strong", {}, words.say("lessonAnswer")), ` ${answer.answer}`)));
   }
 
   print() {

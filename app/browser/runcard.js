@@ -1,7 +1,7 @@
 // The settings of the runs, and starting and stopping them.
 
 import { change, html, write } from "./dom.js";
-import { SettingsForm, settingsOf } from "./settingsform.js";
+import { SettingsForm, numberOf, settingsOf } from "./settingsform.js";
 
 const SHOWN = ["seed", "steps", "positions", "reduction", "micro_batches", "inject", "inject_at"];
 
@@ -11,6 +11,7 @@ export class RunCard {
     this.store = store;
     this.defaults = Object.fromEntries(fields.map((field) => [field.name, field.default]));
     this.form = new SettingsForm(store, "run", fields, SHOWN, () => this.check());
+    this.loss = html("span", {});
     this.progress = html("progress", { max: 1, "aria-label": words.say("runProgress") });
     this.told = html("span", {});
     this.start = html("button", { type: "button", class: "take", onclick: () => maker.start() }, words.say("runStart"));
@@ -19,7 +20,7 @@ export class RunCard {
     this.problem = html("p", { class: "problem", role: "alert" });
     this.element = html("section", { class: "card run-card", "aria-labelledby": "lse-run-title" },
       html("h2", { id: "lse-run-title" }, words.say("runTitle")),
-      html("p", { class: "quiet" }, words.say("runData")),
+      html("p", { class: "quiet" }, words.say("runData"), " ", this.loss),
       this.busy, this.problem,
       this.form.element);
   }
@@ -31,7 +32,9 @@ export class RunCard {
 
   show({ share, going, note }) {
     const { store } = this;
-    this.form.show(settingsOf(store.state.run, this.defaults));
+    const settings = settingsOf(store.state.run, this.defaults);
+    this.form.show(settings);
+    write(this.loss, lossText(settings, store.words));
     change(this.busy, { "data-hidden": !note });
     change(this.progress, { "data-hidden": !going });
     this.progress.value = share;
@@ -43,4 +46,11 @@ export class RunCard {
   tell(sentence) {
     write(this.problem, sentence);
   }
+}
+
+// What the loss of the runs is, in words.
+function lossText({ positions, reduction }, words) {
+  const places = numberOf(positions);
+  const text = places > 1 ? words.say("runPlaces", { places: words.number(places) }) : words.say("runPlain");
+  return reduction === "sum" ? `${text} ${words.say("runAdded")}` : text;
 }

@@ -7,8 +7,8 @@ const ACTIONS = { S: "step", K: "skip", R: "raise" };
 
 export function runsCsv(runs) {
   const rows = Object.entries(runs).flatMap(([name, run]) => (run ? run.loss.map((loss, index) => {
-    const log2 = run.scales.findLast(([from]) => from <= index + 1)[1], window = run.windows?.[index] ?? ["", ""];
-    return [name, index + 1, loss ?? "nan", log2 ?? "", ACTIONS[run.did[index]], run.lostOfAll?.[index] ?? 0, window[0], window[1]];
+    const log2 = run.scales.findLast(([from]) => from <= index + 1)[1], window = run.windows?.[index], [from, to] = window?.length > 2 ? window : [];
+    return [name, index + 1, loss ?? "nan", log2 ?? "", ACTIONS[run.did[index]], run.lostOfAll?.[index] ?? 0, from ?? "", to ?? ""];
   }) : []));
   return [COLUMNS, ...rows].map((row) => `${row.join()}\r\n`).join("");
 }

@@ -31,6 +31,11 @@ export class Runs {
     return ALL_RUNS.filter((name) => !this.get(name, state)?.end);
   }
 
+  // Take those runs of others that are complete.
+  adopt({ kept }) {
+    for (const [key, run] of kept) if (run.end) this.kept.set(key, run);
+  }
+
   // Begin runs anew: what there is of them was stopped.
   begin(names, state) {
     for (const name of names) this.kept.delete(this.key(name, state));

@@ -5,6 +5,9 @@ import { change, html, svg, write } from "./dom.js";
 import { Slider } from "./slider.js";
 import { power, scaleEquation } from "./words.js";
 
+// Room for half of the line and its halo, in pixels at 16 px text.
+const LINE = 4;
+
 export class ScaleChart {
   constructor(store, name, ...parts) {
     this.store = store;
@@ -29,8 +32,11 @@ export class ScaleChart {
   placeCaption([from, to], floor, unit) {
     const middle = (this.axis.x(this.axis.clamp(from)) + this.axis.x(this.axis.clamp(to))) / 2;
     const half = this.caption.offsetWidth / 2;
-    this.caption.style.left = `${Math.max(4 * unit, Math.min(middle - half, this.element.clientWidth - 2 * half - 4 * unit))}px`;
-    this.caption.style.top = `${floor - this.caption.offsetHeight}px`;
+    const left = Math.max(4 * unit, Math.min(middle - half, this.element.clientWidth - 2 * half - 4 * unit)), top = floor - this.caption.offsetHeight;
+    this.caption.style.left = `${left}px`;
+    this.caption.style.top = `${top}px`;
+    this.stop = { from: left - LINE * unit, to: left + 2 * half + LINE * unit, top: half ? top : Infinity };
+    this.lowest = Number(this.line.getAttribute("y2"));
   }
 
   // The stretch of the slider's track between two scales; none where they are the same.
@@ -49,7 +55,9 @@ export class ScaleChart {
     if (!state.scale && this.bubble.offsetWidth > this.element.clientWidth) write(this.bubble, `S = ${power(state.k)}`);
     const half = this.bubble.offsetWidth / 2;
     this.bubble.style.left = `${Math.max(half, Math.min(this.element.clientWidth - half, x)) - half}px`;
-    change(this.line, { x1: x, x2: x, "data-log2": here });
+    // It does not run through the caption.
+    const { from, to, top } = this.stop;
+    change(this.line, { x1: x, x2: x, y2: from < x && x < to ? Math.min(top, this.lowest) : this.lowest, "data-log2": here });
     return x;
   }
 }

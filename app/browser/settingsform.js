@@ -1,6 +1,7 @@
 // Settings as a form: a field for each, of which those that differ from the beginning make a short text.
 
 import { change, html, write } from "./dom.js";
+import { pretty } from "./words.js";
 
 export class SettingsForm {
   // `fields`: name and choices of each; `shown`: the names of those that are seen at once; `ask` lets Python check.
@@ -21,7 +22,7 @@ export class SettingsForm {
     const { words } = this.store;
     const attributes = { id, class: "field", "aria-description": words.say(`field-${name}`), onchange: () => this.changed() };
     if (!choices.length) return html("input", { type: "text", inputmode: "decimal", autocomplete: "off", spellcheck: "false", ...attributes });
-    return html("select", attributes, ...choices.map((choice) => html("option", { value: choice }, words.has(`choice-${choice}`) ? words.say(`choice-${choice}`) : choice)));
+    return html("select", attributes, ...choices.map((choice) => html("option", { value: choice }, chosen(choice, words))));
   }
 
   // The settings that differ from `defaults`, as they go into a link.
@@ -35,7 +36,7 @@ export class SettingsForm {
     const key = JSON.stringify(values);
     if (key === this.shown) return;
     Object.assign(this, { shown: key, typed: false });
-    for (const [name, box] of this.boxes) box.value = values[name]?.replace(/^p(-?\d+)$/, "2^$1") ?? "";
+    for (const [name, box] of this.boxes) box.value = unlinked(values[name] ?? "");
     this.tell("");
   }
 
@@ -77,6 +78,21 @@ const WRITTEN = /^[0-9A-Za-z._-]+$/;
 // A number as people type it, in the letters of a link: 2^16 as p16, 0,5 as 0.5; 1,000 could mean either.
 function linked(text) {
   return text.trim().replace(/^2(\^|\*\*)(-?\d+)$/, "p$2").replace(/^(?![1-9]\d{0,2},\d{3}$)(\d+),(\d+)$/, "$1.$2").replaceAll("+", "");
+}
+
+const unlinked = (text) => text.replace(/^p(-?\d+)$/, "2^$1");
+
+const chosen = (choice, words) => (words.has(`choice-${choice}`) ? words.say(`choice-${choice}`) : choice);
+
+// What a text sets, for people to read.
+export function settingsText(text, words) {
+  return Object.entries(settingsOf(text, {})).map(([name, value]) => `${name} = ${pretty(chosen(unlinked(value), words))}`).join(words.separator);
+}
+
+// A scaler by its name, with what differs from it.
+export function scalerName(policy, words) {
+  const [preset, ...changes] = policy.split(","), scaler = words.say(`scaler-${preset}`), settings = settingsText(changes.join(), words);
+  return settings ? words.say("givenScaler", { scaler, settings }) : scaler;
 }
 
 // What it is, where it is a number.

@@ -24,7 +24,7 @@ export class Share {
       html("div", { class: "share-row" }, this.kind, this.copier(this.snippet)),
       this.snippet, this.exports.element, this.told,
       html("div", { class: "share-row ends" }, this.download, html("button", { type: "button", onclick: () => this.dialog.close() }, words.say("close"))));
-    this.button = html("button", { type: "button", class: "open-share", onclick: () => this.open() }, words.say("share"));
+    this.button = html("button", { type: "button", class: "open-share", onclick: () => this.open() }, html("span", {}, words.say("share")));
   }
 
   open() {

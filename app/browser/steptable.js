@@ -43,7 +43,7 @@ export class StepTable {
     const here = atStep(run, step);
     const cells = [
       words.measured(here.loss), pretty(here.text), words.say(`action-${here.did}`),
-      words.percent(here.lost), run.windows ? windowText(here.window, words) : "",
+      words.percent(here.lost), run.windows ? windowText(here.window, this.store) : "",
     ];
     return html("tr", {}, html("th", { scope: "row" }, String(step)), ...cells.map((text, place) => html("td", { class: "number", "data-label": words.say(`steps-${COLUMNS[place + 1]}`) }, text)));
   }

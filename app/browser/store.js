@@ -70,7 +70,8 @@ export class Store {
   }
 
   // What is typed Python reads: it answers with look-ups, or with a sentence about what is wrong.
-  ask(gradients, scale, box) {
+  ask(typed, typedScale, box) {
+    const gradients = typed.map((text) => this.words.plain(text)), scale = this.words.plain(typedScale);
     if (!this.online) return this.readAlone(gradients, scale, box);
     return this.read(gradients, scale, { box, text: box.value });
   }
@@ -137,7 +138,7 @@ export class Store {
   // A link whose numbers are Python's to read. A `whole` one with any part that is bad changes nothing.
   openLink(link, whole) {
     this.forget();
-    this.question({ link }, { whole: whole === true });
+    this.question({ link }, { whole: whole === true, before: this.state });
   }
 
   forget() {
@@ -182,18 +183,24 @@ export class Store {
     this.questions.delete(answer);
     if (question.done) return void question.done(message);
     if (question.data || question.upload) return void this.counted(question, cancelled ? null : distribution, problem);
-    const { box, text, restoring, whole } = question;
+    const { box, text, restoring, whole, before } = question;
     if (ignored?.length && whole) return;
     if (problem || box) this.page.problem(problem, box);
     if (problem) return;
     this.lookups.take(JSON.parse(tracks));
     const { gradients, scale } = JSON.parse(rows);
     if (ignored) {
-      this.turnTo({ ...chosen, k, gradients, scale });
+      this.turnTo({ ...chosen, k, gradients, scale, ...this.changedSince(before) });
       this.page.ignored(ignored);
     } else if (restoring) this.act({ ...restoring, gradients, scale });
     else this.takeUp(question, gradients, scale);
     if (box) this.page.taken(box, text);
+  }
+
+  // What the reader has changed while a link was read; the numbers themselves are the link's.
+  changedSince(before) {
+    const { gradients, scale, ...state } = this.state;
+    return Object.fromEntries(Object.entries(state).filter(([name, value]) => value !== before[name]));
   }
 
   // There will be no more answers.

@@ -10,10 +10,10 @@ import { RunCard } from "./runcard.js";
 import { runSnippet, runsCsv, runsJson } from "./runfiles.js";
 import { RunMaker } from "./runmaker.js";
 import { ALL_RUNS } from "./runs.js";
-import { RunTable, StepCard, stepText, verdict } from "./runtable.js";
+import { RunTable, StepCard, runText, stepText, verdict } from "./runtable.js";
 import { SafeChart } from "./safechart.js";
 import { ScalerCard } from "./scalercard.js";
-import { numberOf, settingsOf } from "./settingsform.js";
+import { numberOf, scalerName, settingsOf, settingsText } from "./settingsform.js";
 import { StepSlider } from "./stepslider.js";
 import { StepTable } from "./steptable.js";
 import { TraceChart } from "./tracechart.js";
@@ -51,7 +51,7 @@ export class TrainingView {
     this.left = [
       card("window safe-card", words.say("safeTitle"), this.chart.element),
       card("landing-card loss-card", words.say("lossTitle"), this.loss.element),
-      card("landing-card trace-card", words.say("traceTitle"), this.trace.element, this.slider.element),
+      card("landing-card trace-card", words.say("traceTitle"), this.trace.element, this.slider.element, this.trace.legend),
       card("landing-card lost-card", words.say("lostTitle"), this.mapChoice.element, this.map.element, this.legend()),
       this.autocast.element,
     ];
@@ -116,8 +116,8 @@ export class TrainingView {
   }
 
   show(drawn) {
-    const runs = this.current();
-    this.results.show(runs, this.maker.busy);
+    const runs = this.current(), { state } = this.store;
+    this.results.show(runs, this.maker.busy, ALL_RUNS.some((name) => this.runs.isRecorded(name, state)));
     this.autocast.show(runs);
     this.table.show(runs);
     this.scaler.show();
@@ -126,7 +126,7 @@ export class TrainingView {
     this.run.show(this.progress(runs));
     if (!drawn) return;
     this.chart.show();
-    this.chart.slider.show({ k: this.store.state.k, scale: null }, this.spoken());
+    this.chart.slider.show({ k: state.k, scale: null }, this.spoken());
     this.showStep();
   }
 
@@ -134,8 +134,7 @@ export class TrainingView {
     const { state, model, online } = this.store;
     const done = ALL_RUNS.reduce((sum, name) => sum + (runs[name]?.loss.length ?? 0), 0);
     const missing = this.runs.missing(state);
-    const recorded = model.saved && ALL_RUNS.every((name) => this.runs.isRecorded(name, state));
-    const note = this.maker.busy ? "going" : recorded ? "recorded" : !missing.length ? "" : model.saved ? "unrecorded" : !online ? "offline" : this.maker.stands ? "stopped" : "";
+    const note = this.maker.busy ? "going" : !missing.length ? "" : model.saved ? "unrecorded" : !online ? "offline" : this.maker.stands ? "stopped" : "";
     return { going: this.maker.busy, share: done / (ALL_RUNS.length * this.steps()), note };
   }
 
@@ -151,17 +150,19 @@ export class TrainingView {
     for (const chart of [this.loss, this.trace, this.map]) if (chart.axis) chart.showStep(step);
     this.map.showShares(runs[this.mapped]?.lost?.map((column) => column[step - 1] ?? null));
     this.stepCard.show(runs, step);
-    this.slider.show(step, aloud(words.say("stepSpoken", { step: words.number(step), dynamic: stepText("dynamic", runs.dynamic, step, words) }), words));
+    this.slider.show(step, aloud(words.say("stepSpoken", { step: words.number(step), dynamic: stepText("dynamic", runs.dynamic, step, this.store) }), words));
   }
 
   // What is said and saved
 
-  given() {
-    const { state, words, lookups } = this.store;
-    return words.say("givenRuns", { format: lookups.formats[state.format].label, scaler: state.policy.replaceAll(",", ", "), settings: state.run.replaceAll(",", ", ") || words.say("givenDefault") });
+  given({ format, policy, run }) {
+    const { words, lookups } = this.store;
+    return words.say("givenRuns", { format: lookups.formats[format].label, scaler: scalerName(policy, words), settings: settingsText(run, words) || words.say("givenDefault") });
   }
 
   title() {
+    const about = this.store.lessons.scenario(this.store.state)?.about, run = this.current()[about];
+    if (run?.end) return runText(about, run, this.store);
     return verdict(this.current(), this.store, this.maker.busy).title.replace(/^[^\p{L}\p{N}]+/u, "");
   }
 
@@ -188,7 +189,8 @@ export class TrainingView {
   }
 
   pictureTitle(values) {
-    return this.store.words.say("pictureOfRuns", { ...values, scaler: this.store.state.policy, power: power(this.store.state.k) });
+    const { words, state } = this.store;
+    return words.say("pictureOfRuns", { ...values, scaler: scalerName(state.policy, words), power: power(state.k) });
   }
 
   content(kind, exports) {

@@ -8,9 +8,12 @@ import { hatched, hatches, mark } from "./marks.js";
 import { draggable } from "./octaves.js";
 import { ScaleChart } from "./scalechart.js";
 import { FIRST, LAST } from "./slider.js";
-import { power, pretty, short } from "./words.js";
+import { power, pretty, short, typed } from "./words.js";
 
 const MARGIN = 8, NARROWEST = 16;
+
+// The names beside the bars: their sizes, and what their boxes take around them, in pixels at 16 px text.
+const SMALLEST = 14, LARGEST = 17, AROUND = 27;
 
 // What the chart takes in the layouts of an embedded page, in pixels at 16 px text.
 const ROOM = {
@@ -57,9 +60,12 @@ export class WindowChart extends ScaleChart {
     const pitch = Math.min(rowPitch, state.gradients.length > 5 ? 34 : narrow ? 44 : 56) * unit, bar = barHeight * unit;
     const top = rowsTop * unit, rows = strip ? 0 : Math.max(1, state.gradients.length) * pitch;
     const bottom = top + rows + (strip ? 0 : this.caption.offsetHeight + 12 * unit), height = bottom + axisRoom * unit;
-    this.axis = new Axis(...this.span, (strip ? 24 : narrow ? 88 : 124) * unit, width - (strip ? 24 : 44) * unit);
+    const names = Math.max(0, ...state.gradients.map((gradient) => labelWidth(typed(lookups.name(gradient)), unit)));
+    if (!keepAxis || !this.column) this.column = Math.max((narrow ? 88 : 124) * unit, Math.min(0.45 * width, names + AROUND * unit));
+    this.axis = new Axis(...this.span, strip ? 24 * unit : this.column, width - (strip ? 24 : 44) * unit);
     this.size(width, height);
-    this.geometry = { unit, top, bottom, pitch, bar };
+    const nameSize = Math.max(SMALLEST, Math.min(LARGEST, SMALLEST * (this.column - AROUND * unit) / names));
+    this.geometry = { unit, top, bottom, pitch, bar, nameSize };
     this.slider.place(this.axis, 44 * unit, 36 * unit);
     this.names = [];
     this.bars = strip ? [] : state.gradients.map((gradient, index) => this.bar(gradient, index));

@@ -77,8 +77,8 @@ export class WindowView {
   }
 
   // What the view is about, without what comes of it.
-  given() {
-    const { state, lookups, words } = this.store;
+  given(state) {
+    const { lookups, words } = this.store;
     return words.say("givenList", {
       gradients: words.list(state.gradients.map((gradient) => pretty(lookups.name(gradient)))), format: lookups.formats[state.format].label,
     });

@@ -5,7 +5,10 @@ const SUPERSCRIPTS = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴"
 
 const PLAIN = Object.fromEntries(Object.entries(SUPERSCRIPTS).map(([plain, raised]) => [raised, plain]));
 
-let point = ".";
+let point = ".", comma = ",";
+
+// A number by itself with one comma, between digits: 0,5 and 1,75*2^-24, but not 1,2,3.
+const DECIMAL_COMMA = /(?<![^\s;])([-+−]?\d+),(\d+)(?=(?:[eE][-+]?\d+)?(?:[*·×][^\s,;]*)?(?:[\s;]|,\s|,?$))/g;
 
 export class Words {
   constructor(languages, language) {
@@ -18,7 +21,6 @@ export class Words {
     const wanted = [language, ...navigator.languages.map((each) => each.slice(0, 2)), Object.keys(this.languages)[0]];
     this.language = wanted.find((each) => each in this.languages);
     this.messages = this.languages[this.language].messages;
-    this.sealed = this.languages[this.language].sealed;
     this.plurals = new Intl.PluralRules(this.language);
     this.speak();
   }
@@ -26,6 +28,7 @@ export class Words {
   // Numbers are spelled outside of any object, so whoever is about to write says first in which language.
   speak() {
     point = new Intl.NumberFormat(this.language).format(0.5).slice(1, 2);
+    comma = this.number(10_000).slice(2, 3);
   }
 
   // The message of a key, in the plural form of `n` where it has forms, with {names} filled in.
@@ -33,31 +36,31 @@ export class Words {
     let message = this.messages[key];
     if (message === undefined) throw new Error(`no message ${key}`);
     if (typeof message !== "string") message = message[this.plurals.select(values.n)] ?? message.other;
-    return message.replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole);
+    return filled(message, values);
   }
 
-  // The texts of scenarios, whose keys have the scenario's name in them.
-  scenario(id, part, facts) {
-    if (["found", "answer"].includes(part)) this.unseal();
-    return this.say(`scenario-${id}-${part}`, facts);
+  // The texts of a scenario's question, whose keys have its name in them.
+  scenario(id, part) {
+    return this.say(`scenario-${id}-${part}`);
   }
 
-  misconception(id) {
-    this.unseal();
-    return this.say(`misconception-${id}`);
+  // Its answer: the letter of the right prediction, and texts, with what is wrong with a prediction under its letter.
+  // It is packed, so that nobody comes upon it in the page before it is asked for.
+  answer({ sealed }) {
+    const bytes = Uint8Array.from(atob(sealed), (character) => character.charCodeAt(0));
+    const { right, facts, said } = JSON.parse(new TextDecoder().decode(bytes));
+    const numbers = mapped(facts, pretty);
+    return { right, ...mapped(said[this.language], (text) => filled(text, numbers)) };
   }
 
-  // Answers are packed, so that nobody comes upon them in the page before they are asked for.
-  unseal() {
-    if (!this.sealed) return;
-    const bytes = Uint8Array.from(atob(this.sealed), (character) => character.charCodeAt(0));
-    this.messages = { ...this.messages, ...JSON.parse(new TextDecoder().decode(bytes)) };
-    this.sealed = "";
+  // What a person typed, with a point for each decimal comma. Where a comma could separate two numbers, it does.
+  plain(text) {
+    return point === "," ? text.replace(DECIMAL_COMMA, "$1.$2") : text;
   }
 
-  // A number of the core's as it stands in a sentence.
-  fact(text) {
-    return pretty(text);
+  // What stands between numbers in a row, where a comma may be in each.
+  get separator() {
+    return point === "," ? "; " : ", ";
   }
 
   has(key) {
@@ -65,7 +68,7 @@ export class Words {
   }
 
   number(count) {
-    return new Intl.NumberFormat(this.language).format(count);
+    return new Intl.NumberFormat(this.language, { useGrouping: "min2" }).format(count);
   }
 
   // Of a share in percent: none is 0 %, and hardly any is not.
@@ -84,8 +87,28 @@ export class Words {
   }
 }
 
-// 2^-26 becomes 2⁻²⁶, -3 becomes −3, inf becomes ∞.
+const filled = (message, values) =>
+  about(grouped(message).replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole)).replace(/(\d) %/g, "$1\u00a0%");
+
+const mapped = (texts, change) => Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, change(text)]));
+
+// Whole numbers in groups of three digits, from five digits on, as Intl does.
+function grouped(text) {
+  return text.replace(/(?<![\w.,^])\d{5,}(?!\w)/g, (digits) => digits.replace(/\B(?=(\d{3})+$)/g, comma));
+}
+
+// One sign is enough: g = ≈1.490e−8 becomes g ≈ 1.490e−8.
+export function about(sentence) {
+  return sentence.replaceAll("= ≈", "≈ ");
+}
+
+// 2^-26 becomes 2⁻²⁶, -3 becomes −3, inf becomes ∞, 65504 becomes 65,504.
 export function pretty(text) {
+  return grouped(typed(text));
+}
+
+// The same for a box, from which it is read again.
+export function typed(text) {
   return text
     .replace(/\*\*/g, "^")
     .replace(/\^([-+]?\d+)/g, (_, exponent) => superscript(exponent))
@@ -93,7 +116,6 @@ export function pretty(text) {
     .replace(/-/g, "−")
     .replace(/\binf(inity)?\b/gi, "∞")
     .replace(/\bnan\b/gi, "NaN")
-    .replace(/%$/, "\u202f%")
     .replace(/(\d)\.(?=\d)/g, `$1${point}`);
 }
 

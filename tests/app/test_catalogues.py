@@ -18,6 +18,7 @@ from lossscale_app.gradients import read_gradients
 from lossscale_app.messages import ENGLISH
 from lossscale_app.overlays import overlay
 from lossscale_app.settings import read_policy, read_run
+from lossscale_app.uploads import Uploads, check_name
 from lossscale_core import FP16, InputError, ScalerPolicy, StepExample, TrainingPlan, cast, parse_number, safe_window
 from lossscale_core.errors import Sentence
 
@@ -25,7 +26,7 @@ ROOT = Path(__file__).parents[2]
 LOCALES = ROOT / "app" / "locales"
 OTHERS = [language for language in LANGUAGES if language != "en"]
 #: As `babel.cfg` says that it is extracted.
-KEYWORDS = ["InputError", "Sentence", "refuse:2", "pgettext:1c,2", "npgettext:1c,2,3"]
+KEYWORDS = ["InputError", "Sentence", "RefusedError:2", "refuse:2", "pgettext:1c,2", "npgettext:1c,2,3"]
 
 
 def catalogue(file, **options):
@@ -161,6 +162,8 @@ REFUSED = {
     "table": lambda: StepExample(((1, 2), (3,))),
     "type": lambda: cast(np.array([1j]), FP16),
     "pattern": lambda: overlay("FFX", ["pytorch"]),
+    "upload": lambda: check_name("grads.exe"),
+    "long upload": lambda: Uploads(limit=8).check_size("grads.npy", 9),
 }
 
 
@@ -172,8 +175,18 @@ def test_errors_are_said_in_polish(refused):
     assert translated(error.value, "en") == english
     assert polish != english
     # What was written is quoted in both.
-    assert re.findall("“.*?”", polish) == re.findall("“.*?”", english)
-    assert not re.search(r"\b(the|must|is not|and|whole|number)\b", re.sub("“.*?”", "", polish))
+    assert re.findall("„(.*?)”", polish) == re.findall("“(.*?)”", english)
+    assert not re.search(r"\b(the|must|is not|and|whole|number)\b", re.sub("„.*?”", "", polish))
+
+
+@pytest.mark.parametrize(
+    ("size", "grouped"), [(999, "999"), (9999, "9999"), (10_000, "10 000"), (1_234_567, "1 234 567")]
+)
+def test_polish_sets_thousands_apart_from_five_digits_on(size, grouped):
+    with pytest.raises(InputError) as error:
+        Uploads(limit=size).check_size("grads.npy", size + 1)
+    assert f" najwyżej {grouped} bajtów" in translated(error.value, "pl").replace("\u00a0", " ")
+    assert f" at most {size:,} bytes" in translated(error.value, "en")
 
 
 def test_what_no_catalogue_has_is_said_in_english():

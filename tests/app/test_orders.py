@@ -1,7 +1,9 @@
 """What the order view is given: its numbers against numpy's own casts, its verdicts, what a saved page holds."""
 
 from functools import cached_property
+from itertools import combinations
 import json
+import math
 
 from core.steps import step_by_numpy
 import ml_dtypes
@@ -135,9 +137,12 @@ JUDGED = [
     (("clip", "loss", "fp32", ("clip",)), 10, "small", "1/512", "512"),
     (("clip", "loss", "fp32", ("clip",)), 1, "right", "1", "1"),
     (("clip", "loss", "fp32", ("clip",)), 18, "skipped", "0", "0"),
-    (("check", "loss", "fp32", ("check",)), 13, "hidden", "≈12.50", "≈12.50"),
+    (("check", "loss", "fp32", ("check",)), 13, "hiddenLarge", "≈12.50", "≈12.50"),
+    (("check", "loss", "fp32", ("check", "clip")), 13, "hiddenSmall", "≈0.001526", "≈655.2"),
+    (("check", "loss", "fp32", ("check", "clip", "weights")), 32, "swallowed", "0", "0"),
     (("check", "loss", "fp32", ("clip",)), 5, "turned", "≈0.3906", "≈2.560"),
     (("check", "loss", "fp32", ()), -20, "partly", "≈1.000", "≈1.000"),
+    (("check", "loss", "never", ()), -26, "partlyWrong", "≈1.490e-8", "≈6.711e7"),
     (("accum", "loss", "fp32", ("update",)), 12, "large", "1.5", "1.5"),
     (("accum", "loss", "fp32", ("accumulate",)), 15, "skipped", "0", "0"),
     (("accum", "loss", "never", ("weights",)), 15, "nonfinite", "nan", "nan"),
@@ -166,6 +171,54 @@ def test_every_verdict_is_reached_and_has_a_sentence():
     assert sorted(key for key in ENGLISH if key.startswith("verdict-")) == sorted(
         f"verdict-{each}" for each in VERDICTS
     )
+
+
+def in_pairs(name):
+    """Any two blocks out of place that matter in an example."""
+    choices = [("at", "late"), ("unscale", "fp16"), ("unscale", "never"), *(("misplaced", each) for each in MISPLACED)]
+    played = [(what, how) for what, how in choices if (how if what == "misplaced" else what) in IN_PLAY[name]]
+    for two in combinations(played, 2):
+        (what, _), (other, _) = two
+        if what != other or what == "misplaced":
+            chosen = {key: value for key, value in two if key != "misplaced"}
+            wrong = tuple(value for key, value in two if key == "misplaced")
+            yield chosen.get("at", "loss"), chosen.get("unscale", "fp32"), wrong
+
+
+#: By how much rounding changes an update, in the weights' last place and among subnormals.
+ROUNDED = {"fp16": 1 / 512, "e4m3": 1 / 4}
+
+#: What a verdict says, of the lengths' ratio and of each weight's.
+SAID = {
+    "right": lambda length, ratios, off: set(ratios) == {1},
+    "near": lambda length, ratios, off: all(abs(ratio - 1) <= off for ratio in ratios),
+    "lost": lambda length, ratios, off: set(ratios) == {0},
+    "swallowed": lambda length, ratios, off: set(ratios) == {0},
+    "partly": lambda length, ratios, off: 0 in ratios and all(abs(ratio - 1) <= off for ratio in ratios if ratio),
+    "partlyWrong": lambda length, ratios, off: 0 in ratios and any(ratio != 1 for ratio in ratios if ratio),
+    "small": lambda length, ratios, off: length < 1,
+    "large": lambda length, ratios, off: length > 1,
+    "hiddenSmall": lambda length, ratios, off: 0 < length < 1,
+    "hiddenLarge": lambda length, ratios, off: length > 1,
+    "turned": lambda length, ratios, off: len(set(ratios)) > 1,
+    "average": lambda length, ratios, off: length != 1,
+    "nonfinite": lambda length, ratios, off: not all(map(math.isfinite, ratios)),
+}
+
+
+@pytest.mark.parametrize("fmt", ["fp16", "e4m3"])
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_what_is_said_of_two_mistakes_at_once_is_true(name, fmt):
+    for order in in_pairs(name):
+        table = Table(name, *order, fmt)
+        true = table.numbers(table.data["reference"])
+        for k in SCALES:
+            verdict, update = table.result(k)["verdict"], table.update(k)
+            if verdict == "skipped":
+                continue
+            ratios = [made / right for made, right in zip(update, true, strict=True)]
+            said = SAID[verdict](math.hypot(*update) / math.hypot(*true), ratios, ROUNDED[fmt])
+            assert (order, k, verdict, update, said) == (order, k, verdict, update, True)
 
 
 @pytest.mark.parametrize(

@@ -92,6 +92,21 @@ def test_as_much_as_may_be():
         ("", ["pytorch"], "A pattern has at least one letter: F for a finite step, N for one with an inf or NaN."),
         (" ,\n", ["pytorch"], "A pattern has at least one letter: F for a finite step, N for one with an inf or NaN."),
         ("F" * 2001, ["pytorch"], "A pattern has at most 2000 steps here, and this one has 2001."),
+        (
+            "n f,  x",
+            ["pytorch"],
+            "A pattern has only the letters F (finite) and N (an inf or NaN): letter 7, “x”, is neither.",
+        ),
+        (
+            "Nﬀ",
+            ["pytorch"],
+            "A pattern has only the letters F (finite) and N (an inf or NaN): letter 2, “ﬀ”, is neither.",
+        ),
+        (
+            "ß",
+            ["pytorch"],
+            "A pattern has only the letters F (finite) and N (an inf or NaN): letter 1, “ß”, is neither.",
+        ),
         ("F", ["pytorch"] * 7, "At most 6 scalers go over each other, and “7” are chosen."),
     ],
 )

@@ -155,7 +155,8 @@ def test_the_pattern_and_the_scalers_that_the_page_opens_with():
     text = browser_text("overlaycard.js")
     recorded = recorded_overlay()
     assert f'PATTERN = "{recorded["pattern"]}"' in text
-    policies = [DEFAULTS["policy"], "deepspeed_zero", "megatron"]
+    own = {DEFAULTS["policy"], *(scene["policy"] for scene in SCENES.values() if "policy" in scene)}
+    policies = [*sorted(own), "deepspeed_zero", "megatron"]
     assert '["mine", "deepspeed_zero", "megatron"].includes(name)' in text
     assert recorded["traces"] == overlay(recorded["pattern"], policies)
 

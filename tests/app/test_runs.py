@@ -1,6 +1,7 @@
 """Training runs as columns: what the core's trainer records, step by step, told in parts that make the whole."""
 
 from dataclasses import replace
+from fractions import Fraction
 from itertools import groupby, product
 import json
 import math
@@ -23,6 +24,7 @@ from lossscale_core import (
     ScalerPolicy,
     Training,
     TrainingPlan,
+    Window,
     parse_number,
 )
 
@@ -62,6 +64,16 @@ CASES = {
         Request("deepspeed_zero,hysteresis.1", "steps.9,inject.inf,inject_at.3", 3, "fp16"),
         TrainingPlan(steps=9, injection=Injection("inf", 3)),
         replace(SCALER_PRESETS["deepspeed_zero"], hysteresis=1),
+    ),
+    "steps without a window": (
+        Request(
+            "pytorch,growth_interval.10",
+            "steps.40,learning_rate.0.03,positions.16,inject.nan,inject_at.20",
+            12,
+            "e4m3",
+        ),
+        TrainingPlan(steps=40, learning_rate=0.03, positions=16, injection=Injection("nan", 20), format=E4M3),
+        ScalerPolicy(growth_interval=10),
     ),
 }
 every_case = pytest.mark.parametrize("case", CASES)
@@ -173,21 +185,46 @@ def test_the_window_of_every_step(made, case, name):
     columns, records, _ = made[case, name]
     for shown, record in zip(columns["windows"], records, strict=False):
         window = record.window
-        if window is None or window.empty:
-            assert shown is None
+        assert (shown is None) == (window is None)
+        if window is None:
             continue
+        ends = [window.lower, window.upper]
+        assert shown[:2] == pytest.approx([math.log2(end) for end in ends], abs=0.0051)
         powers = [k for k in range(-200, 200) if 2.0**k in window]
-        assert shown[:2] == pytest.approx([math.log2(window.lower), math.log2(window.upper)], abs=0.0051)
-        assert shown[2:] == ([powers[0], powers[-1]] if powers else [])
+        if powers:
+            assert shown[2:] == [powers[0], powers[-1]]
+        elif ends[0] < ends[1]:
+            texts = shown[2:]
+            exact = [parse_number(text.removeprefix("≈")) for text in texts]
+            assert exact == pytest.approx([float(end) for end in ends], rel=5e-4)
+            assert all("≈" in text or parse_number(text) == end for text, end in zip(texts, ends, strict=True))
+        else:
+            assert len(shown) == 2
+
+
+#: The ends of windows that no short run has, and their column.
+ODD_WINDOWS = {
+    "everything": ((0, math.inf), [None, None, None, None]),
+    "a power of two as an end": ((Fraction(2) ** 28, 3 * Fraction(2) ** 27), [28, 28.58, "2^28", "402653184"]),
+    "both ends the same": ((Fraction(3), Fraction(3)), [1.58, 1.58]),
+}
+
+
+@pytest.mark.parametrize(("ends", "column"), ODD_WINDOWS.values(), ids=ODD_WINDOWS)
+def test_odd_windows(made, ends, column):
+    window = Window(Fraction(ends[0]), False, ends[1], False)
+    record = replace(made["most gradients lost", "unscaled"][1][0], window=window)
+    (shown,) = runs._part([record], 0, narrow=True)["windows"]
+    assert shown == column
 
 
 @every_run
 def test_what_came_of_a_run(made, case, name):
     columns, records, training = made[case, name]
     end = columns["end"]
-    last = [record.loss for record in records[-30:]]
-    mean = sum(last) / len(last)
-    assert end["loss"] == (float(f"{mean:.3e}") if math.isfinite(mean) else None)
+    # A batch whose loss is no number says nothing about what has been learned.
+    last = [record.loss for record in records[-30:] if math.isfinite(record.loss)]
+    assert end["loss"] == (float(f"{sum(last) / len(last):.3e}") if last else None)
     assert end["steps"] == len(records)
     assert end["accuracy"] == pytest.approx(100 * training.accuracy(), abs=0.05)
     assert end["lost"] == pytest.approx(100 * np.mean([record.lost_of_all for record in records]), rel=0.005)
@@ -208,6 +245,10 @@ def test_the_cases_show_all_that_can_be_shown(made):
     assert 0 in shares
     assert max(shares) > 40
     assert {columns["end"]["ending"] for columns, _, _ in made.values()} >= {"", "weights"}
+    windows = [record.window for _, records, _ in made.values() for record in records]
+    assert {window and (window.empty, window.log2_powers is None) for window in windows} == {
+        *(None, (False, False), (False, True), (True, True))
+    }
 
 
 @pytest.mark.parametrize(("scale", "same"), [("65536", True), ("p40", True), ("1000", False)])

@@ -174,44 +174,58 @@ BAD = {
     "no scaler": ([], "SCALER, PATTERN"),
     "two patterns": (["pytorch", "F", "N"], "N"),
     "a bad letter": (["pytorch", "FFxN"], "letter 3, “x”,"),
-    "a small letter": (["pytorch", "fn"], "letter 1, “f”,"),
-    "a blank": (["pytorch", "F N"], "letter 2, “ ”,"),
-    "a line end": (["pytorch", "FN\n"], "letter 3, “\\n”,"),
+    "a bad letter after blanks": (["pytorch", "f f, x"], "letter 6, “x”,"),
+    "a ligature": (["pytorch", "N\ufb00"], "letter 2, “\ufb00”,"),
     "no UTF-8": (["pytorch", "F\udcff"], "letter 2, “\\udcff”,"),
-    "no number": (["pytorch", "F", "--init-scale", "big"], "--init-scale: “big” is not a number"),
-    "a number too large": (["pytorch", "F", "--init-scale", "1e999"], "“1e999” is too large"),
-    "a number of very many digits": (["pytorch", "F", "--growth-interval", "1" * 5000], "--growth-interval: “111"),
-    "a formula": (["pytorch", "F", "--growth-factor", "1/2"], "--growth-factor: “1/2”"),
+    "no number": (
+        ["pytorch", "F", "--init-scale", "big"],
+        "--init-scale must be a finite number above 0 in float32: “big”",
+    ),
+    "a number too large": (["pytorch", "F", "--init-scale", "1e999"], "above 0 in float32: “1e999” is not."),
+    "a number of very many digits": (
+        ["pytorch", "F", "--growth-interval", "1" * 5000],
+        "--growth-interval must be a whole number of at least 1: “111",
+    ),
+    "a formula": (["pytorch", "F", "--growth-factor", "1/2"], "--growth-factor must be a finite number above 1: “1/2”"),
     "growth by nothing": (
         ["pytorch", "F", "--growth-factor", "1"],
-        "growth_factor must be a finite number above 1: “1”",
+        "--growth-factor must be a finite number above 1: “1”",
     ),
     "no backoff": (
         ["pytorch", "F", "--backoff-factor", "1.0"],
-        "backoff_factor must be a number between 0 and 1: “1.0”",
+        "--backoff-factor must be a number between 0 and 1: “1.0”",
     ),
-    "a negative factor": (["pytorch", "F", "--backoff-factor", "-0.5"], "backoff_factor must be"),
+    "a negative factor": (
+        ["pytorch", "F", "--backoff-factor", "-0.5"],
+        "--backoff-factor must be a number between 0 and 1: “-0.5” is not.",
+    ),
     "no interval": (
         ["pytorch", "F", "--growth-interval", "0"],
-        "growth_interval must be a whole number of at least 1: “0”",
+        "--growth-interval must be a whole number of at least 1: “0”",
     ),
     "half a step": (
         ["pytorch", "F", "--growth-interval", "2.5"],
-        "growth_interval must be a whole number of at least 1: “2.5”",
+        "--growth-interval must be a whole number of at least 1: “2.5”",
     ),
     "an infinite scale": (
         ["pytorch", "F", "--init-scale", "inf"],
-        "init_scale must be a finite number above 0 in float32: “inf”",
+        "--init-scale must be a finite number above 0 in float32: “inf”",
     ),
-    "a scale that is no number": (["pytorch", "F", "--init-scale", "nan"], "init_scale must be"),
+    "a scale that is no number": (
+        ["pytorch", "F", "--init-scale", "nan"],
+        "--init-scale must be a finite number above 0 in float32: “nan” is not.",
+    ),
     "a floor above the ceiling": (
         ["pytorch", "F", "--min-scale", "8", "--max-scale", "4"],
-        "min_scale must be at most max_scale, “4”: “8” is not.",
+        "--min-scale must be at most --max-scale, “4”: “8” is not.",
     ),
-    "no first scale": (["pytorch", "F", "--init-scale", "none"], "--init-scale: “none” is not a number"),
-    "no such type": (["pytorch", "F", "--dtype", "float16"], "dtype must be float32 or float64: “float16” is not."),
-    "no such comparison": (["pytorch", "F", "--growth-compare", "="], "growth_compare must be == or >=: “=” is not."),
-    "too much lag": (["pytorch", "F", "--lag", "2"], "lag must be 0 or 1: “2” is not."),
+    "no first scale": (
+        ["pytorch", "F", "--init-scale", "none"],
+        "--init-scale must be a finite number above 0 in float32: “none” is not.",
+    ),
+    "no such type": (["pytorch", "F", "--dtype", "float16"], "--dtype must be float32 or float64: “float16” is not."),
+    "no such comparison": (["pytorch", "F", "--growth-compare", "="], "--growth-compare must be == or >=: “=” is not."),
+    "too much lag": (["pytorch", "F", "--lag", "2"], "--lag must be 0 or 1: “2” is not."),
     "an option without a value": (["pytorch", "F", "--lag"], "--lag"),
     "a value for a switch": (["pytorch", "F", "--dynamic=yes"], "--dynamic"),
     "no such option": (["pytorch", "F", "--nope"], "--nope"),
@@ -227,6 +241,114 @@ def test_what_cannot_be_used_is_refused_in_one_line(words, said):
     assert err.endswith("\n")
     assert err[:-1].isprintable()
     assert 20 < len(err) < 420
+
+
+#: What each option takes, in the words of a refusal.
+TAKES = {
+    "init_scale": "a finite number above 0 in float32",
+    "growth_factor": "a finite number above 1",
+    "backoff_factor": "a number between 0 and 1",
+    "growth_interval": "a whole number of at least 1",
+    "growth_delay": "a whole number of at least 0",
+    "growth_compare": "== or >=",
+    "hysteresis": "a whole number of at least 1",
+    "hysteresis_refill": "growth, finite or finite_or_backoff",
+    "min_scale": "a finite number above 0 in float32, or none",
+    "max_scale": "a finite number above 0 in float32, or none",
+    "at_min": "clamp, raise_if_at_min or raise_if_would_reach",
+    "stop_scale": "a finite number above 0 in float32, or none",
+    "grow_to_inf": "hold or allow",
+    "dtype": "float32 or float64",
+    "factor_dtype": "float32 or float64",
+    "lag": "0 or 1",
+    "tolerance": "a number from 0 to 1",
+}
+#: What no option takes, as people write numbers.
+WRITTEN = [
+    "abc",
+    "",
+    "-2^3",
+    "-0x1p3",
+    "-1.50",
+    "-1e3",
+    "−8",
+    "1,5",
+    "2^99999999999",
+    "1e-400",
+    "- 1",
+    "{0}",
+    "1/2",
+    "nan",
+]
+
+
+@pytest.mark.parametrize("written", WRITTEN)
+@pytest.mark.parametrize("name", TAKES)
+def test_a_value_that_is_none_is_quoted_as_it_was_written(name, written):
+    dashed = f"--{name.replace('_', '-')}"
+    sentence = f"lossscale: {dashed} must be {TAKES[name]}: “{written}” is not.\n"
+    assert run("pytorch", "NF", f"{dashed}={written}") == (2, "", sentence)
+
+
+def test_every_option_with_a_value_tells_what_it_takes():
+    assert {*TAKES, "dynamic"} == set(OTHER)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("--growth-interval 2^-3", "--growth-interval must be a whole number of at least 1: “2^-3” is not."),
+        ("--growth-interval -3", "--growth-interval must be a whole number of at least 1: “-3” is not."),
+        ("--growth-interval 0.0", "--growth-interval must be a whole number of at least 1: “0.0” is not."),
+        ("--hysteresis 1.50", "--hysteresis must be a whole number of at least 1: “1.50” is not."),
+        ("--growth-factor 2^0", "--growth-factor must be a finite number above 1: “2^0” is not."),
+        ("--growth-factor 0x1p0", "--growth-factor must be a finite number above 1: “0x1p0” is not."),
+        ("--growth-factor 1·2⁰", "--growth-factor must be a finite number above 1: “1·2⁰” is not."),
+        ("--backoff-factor +1", "--backoff-factor must be a number between 0 and 1: “+1” is not."),
+        ("--init-scale 1e39", "--init-scale must be a finite number above 0 in float32: “1e39” is not."),
+        ("--lag 1.0", "--lag must be 0 or 1: “1.0” is not."),
+        ("--max-scale 5", "--max-scale must be at least --init-scale, “65536”: “5” is not."),
+        ("--min-scale 2^17", "--min-scale must be at most --init-scale, “65536”: “2^17” is not."),
+        ("--init-scale 1e6 --max-scale 5e0", "--init-scale must be at most --max-scale, “5e0”: “1e6” is not."),
+        ("--init-scale .5 --min-scale 1.0", "--init-scale must be at least --min-scale, “1.0”: “.5” is not."),
+        ("--min-scale 2^3 --max-scale 4.0", "--min-scale must be at most --max-scale, “4.0”: “2^3” is not."),
+    ],
+)
+def test_numbers_are_quoted_as_they_were_written(words, sentence):
+    assert run("pytorch", "NF", *words.split()) == (2, "", f"lossscale: {sentence}\n")
+
+
+@pytest.mark.parametrize(
+    ("preset", "words", "sentence"),
+    [
+        ("megatron", "--max-scale 5", "--max-scale must be at least --init-scale, “4294967296”: “5” is not."),
+        ("jmp", "--init-scale 2^-1", "--init-scale must be at least --min-scale, “1”: “2^-1” is not."),
+        ("jmp", "--max-scale 2^-1", "--max-scale must be at least --min-scale, “1”: “2^-1” is not."),
+        ("mxnet", "--init-scale 1e9", "--init-scale must be at most --max-scale, “16777216”: “1e9” is not."),
+    ],
+)
+def test_what_the_scaler_has_by_itself_is_not_blamed_for_what_was_written(preset, words, sentence):
+    assert run(preset, "NF", *words.split()) == (2, "", f"lossscale: {sentence}\n")
+
+
+@pytest.mark.parametrize("written", ["3", "3.0", "3e0", "0.3e1", "0x3", "0x1.8p1", "1.5*2^1", "1.5·2¹", " 3 ", "+3"])
+def test_a_count_is_any_number_that_is_whole(written):
+    right = expected(replace(ScalerPolicy(), growth_interval=3, growth_delay=3, hysteresis=3), "NNNFFFFFFFFF")
+    counts = [f"--{name}={written}" for name in ("growth-interval", "growth-delay", "hysteresis")]
+    assert data("pytorch", "NNNFFFFFFFFF", *counts) == right
+
+
+@pytest.mark.parametrize("pattern", ["nfffn", "N F F F N", " n,f, f\tF\nN\n", "NF FF,n"])
+def test_a_pattern_as_people_write_it(pattern):
+    words = ("--growth-interval", "3")
+    assert data("pytorch", pattern, *words) == data("pytorch", "NFFFN", *words)
+    assert printed("pytorch", pattern, *words) == printed("pytorch", "NFFFN", *words)
+
+
+@pytest.mark.parametrize("pattern", ["n n,N f", "NNNF"])
+def test_the_end_of_training_counts_steps_only(pattern):
+    *_, said = printed("deepspeed_zero", pattern, "--init-scale", "1").splitlines()
+    assert said == "Training ends with an error in step 2 of 4."
 
 
 @given(words=st.lists(st.text(max_size=8), min_size=2, max_size=2), name=st.sampled_from([*OTHER][:-1]))

@@ -153,7 +153,7 @@ def test_the_numbers_of_question_and_right_prediction_are_those_of_the_answer(sc
     known = {pretty(fact) for fact in scenario.facts().values()} | ONLY_ASKED.get(scenario.id, set()) | {"0", "1"}
     for part in ("question", right(scenario)):
         bare = re.sub(r"FP16|FP32|BF16|FP8|E5M2|E4M3", "", text(scenario.id, part))
-        if (scenario.id, part) != ("coarse", "c"):  # 14 %, which is rounded
+        if (scenario.id, part) != ("coarse", "c"):  # 14%, which is rounded
             assert set(_TYPED.findall(bare)) <= known
 
 
@@ -163,6 +163,6 @@ def test_what_is_only_asked_is_what_the_scenario_has():
     assert EXAMPLES["same"].gradients == ((2.0**-12, 2.0**-3),)
     smallest, *_, largest, outlier = tokens("outlier")
     assert (smallest, largest, outlier) == ("2^-30", "2^-20", "2^10")
-    assert "14 %" in text("coarse", right(BY_ID["coarse"]))
+    assert "14%" in text("coarse", right(BY_ID["coarse"]))
     assert round(100 * (2 / 1.75 - 1)) == 14
     assert round(100 * (1.75 - 1) / 1.75) == 43

@@ -100,7 +100,7 @@ def test_the_browser_gets_all_of_it_as_json():
     data = scenarios_data()
     assert json.loads(json.dumps(data)) == data
     for made, scenario in zip(data, SCENARIOS, strict=True):
-        assert list(made) == ["id", "predictions", "next", "facts", "goal", "homework", "view"]
+        assert list(made) == ["id", "predictions", "next", "facts", "goal", "homework", "about", "view"]
         assert [each["id"] for each in made["predictions"] if each["right"]] == [right(scenario)]
         assert made["facts"] == scenario.facts()
     views = {made["id"]: made["view"] for made in data}

@@ -7,6 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 
+from lossscale_app.recordings import recorded_runs
+from lossscale_app.scenes import SCENES, TRAINING_TRIES
 from lossscale_app.settings import (
     DEFAULT_POLICY,
     RunSettings,
@@ -16,7 +18,7 @@ from lossscale_app.settings import (
     read_run,
     run_fields,
 )
-from lossscale_core import BF16, FP16, SCALER_PRESETS, Injection, InputError, ScalerPolicy, TrainingPlan
+from lossscale_core import BF16, FORMATS, FP16, SCALER_PRESETS, Injection, InputError, ScalerPolicy, TrainingPlan
 
 #: A word, and what it sets.
 POLICY_WORDS = {
@@ -240,7 +242,7 @@ def test_the_defaults_of_the_form_are_the_run_it_shows():
 
 @given(
     st.integers(0, 2**32 - 1),
-    st.integers(1, 100),
+    st.integers(3, 100),
     st.integers(1, 64),
     st.sampled_from(["mean", "sum"]),
     st.sampled_from(["adam", "sgd"]),
@@ -291,9 +293,10 @@ BAD_POLICIES = {
     "init_scale.none": ("init_scale must be", "“none”"),
     "init_scale.0": ("init_scale must be", "“0”"),
     "init_scale.-8": ("init_scale must be", "“-8”"),
-    "init_scale.1e39": ("init_scale must be", "1e+39”"),
+    "init_scale.1e39": ("init_scale must be", "“1e39”"),
     "init_scale.0x1p4": ("init_scale must be", "“0x1p4”"),
-    "init_scale.p5000": ("init_scale must be", "“p5000”"),
+    "init_scale.p5000": ("init_scale must be", "“2^5000”"),
+    "init_scale.p99999999999": ("init_scale must be", "“2^99999999999”"),
     "init_scale.p4p4": ("init_scale must be", "“p4p4”"),
     "init_scale.": ("init_scale must be", "“”"),
     "init_scale.2^16": ("init_scale must be", "“2^16”"),
@@ -304,6 +307,7 @@ BAD_POLICIES = {
     "growth_factor.{}": ("growth_factor must be", "“{}”"),
     "backoff_factor.1": ("backoff_factor must be", "“1”"),
     "backoff_factor.0": ("backoff_factor must be", "“0”"),
+    "growth_interval.p-3": ("growth_interval must be", "“2^-3”"),
     "growth_interval.0": ("growth_interval must be", "“0”"),
     "growth_interval.2.5": ("growth_interval must be", "“2.5”"),
     "growth_interval.true": ("growth_interval must be", "“true”"),
@@ -313,8 +317,8 @@ BAD_POLICIES = {
     "hysteresis_refill.never": ("hysteresis_refill must be", "“never”"),
     "min_scale.8,max_scale.4,init_scale.4": ("min_scale must be", "“8”"),
     "min_scale.0": ("min_scale must be", "“0”"),
-    "min_scale.p17": ("init_scale must be", "“65536"),
-    "max_scale.p15": ("init_scale must be", "“65536"),
+    "min_scale.p17": ("min_scale must be at most init_scale, “65536”", ": “2^17”"),
+    "max_scale.p15": ("max_scale must be at least init_scale, “65536”", ": “2^15”"),
     "at_min.stop": ("at_min must be", "“stop”"),
     "at_min.raise_if_at_min": ("min_scale must be", "“raise_if_at_min”"),
     "stop_scale.-1": ("stop_scale must be", "“-1”"),
@@ -338,7 +342,7 @@ BAD_RUNS = {
     "steps.many": ("steps must be", "“many”"),
     "batch.0": ("batch must be", "“0”"),
     "micro_batches.17": ("micro_batches must be", "“17”"),
-    "positions.p27": ("positions must be", "“134217728”"),
+    "positions.p27": ("positions must be", "“2^27”"),
     "reduction.max": ("reduction must be", "“max”"),
     "optimizer.lion": ("optimizer must be", "“lion”"),
     "learning_rate.0": ("learning_rate must be", "“0”"),
@@ -389,6 +393,7 @@ def test_an_unknown_scaler_is_refused_and_the_known_ones_are_named(text):
         ("steps.2000,batch.1024", "2000 × 1024 × 1"),
         ("steps.1501,batch.1000", "1501 × 1000 × 1"),
         ("steps.300,batch.512,micro_batches.16", "300 × 512 × 16"),
+        ("steps.2e3,batch.p10", "2e3 × 2^10 × 1"),
     ],
 )
 def test_more_work_than_a_server_should_do_is_refused(text, product):
@@ -397,3 +402,137 @@ def test_more_work_than_a_server_should_do_is_refused(text, product):
     sentence = f"steps × batch × micro_batches must be at most 1,500,000 here: “{product}” is more."
     assert str(refused.value) == sentence
     assert read_run("steps.1500,batch.1000").steps == 1500
+
+
+#: What each field takes, in the words of a refusal.
+TAKES = {
+    "init_scale": "a finite number above 0 in float32",
+    "growth_factor": "a finite number above 1",
+    "backoff_factor": "a number between 0 and 1",
+    "growth_interval": "a whole number of at least 1",
+    "growth_delay": "a whole number of at least 0",
+    "growth_compare": "== or >=",
+    "hysteresis": "a whole number of at least 1",
+    "hysteresis_refill": "growth, finite or finite_or_backoff",
+    "min_scale": "a finite number above 0 in float32, or none",
+    "max_scale": "a finite number above 0 in float32, or none",
+    "at_min": "clamp, raise_if_at_min or raise_if_would_reach",
+    "stop_scale": "a finite number above 0 in float32, or none",
+    "grow_to_inf": "hold or allow",
+    "dtype": "float32 or float64",
+    "factor_dtype": "float32 or float64",
+    "lag": "0 or 1",
+    "tolerance": "a number from 0 to 1",
+    "dynamic": "True or False",
+    "seed": "a whole number from 0 to 4294967295",
+    "steps": "a whole number from 1 to 2000",
+    "batch": "a whole number from 1 to 1024",
+    "micro_batches": "a whole number from 1 to 16",
+    "positions": "a whole number from 1 to 67108864",
+    "reduction": "mean or sum",
+    "optimizer": "adam or sgd",
+    "learning_rate": "a finite number above 0 in float32",
+    "max_norm": "a finite number above 0 in float32",
+    "inject": "none, inf or nan",
+    "inject_at": "a whole number of at least 1",
+    "inject_lasting": "true or false",
+}
+#: What no field takes, as a link has it, and as it is shown.
+NOTHING = {
+    "p-1.5": "p-1.5",
+    "p99999999999": "2^99999999999",
+    "-1.50": "-1.50",
+    "-1e3": "-1e3",
+    "1e999": "1e999",
+    "-0x1p4": "-0x1p4",
+    "abc": "abc",
+}
+
+
+@pytest.mark.parametrize("value", NOTHING)
+@pytest.mark.parametrize("name", TAKES)
+def test_what_a_link_has_is_quoted_as_it_is_shown(name, value):
+    with pytest.raises(InputError) as refused:
+        read_policy(f"pytorch,{name}.{value}") if name in fields_of(ScalerPolicy) else read_run(f"{name}.{value}")
+    assert str(refused.value) == f"{name} must be {TAKES[name]}: “{NOTHING[value]}” is not."
+
+
+def test_every_field_tells_what_it_takes():
+    assert set(TAKES) == fields_of(ScalerPolicy) | fields_of(RunSettings)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        # Of two that contradict each other the one that was written is named.
+        ("pytorch,max_scale.5", "max_scale must be at least init_scale, “65536”: “5” is not."),
+        ("pytorch,min_scale.p18", "min_scale must be at most init_scale, “65536”: “2^18” is not."),
+        ("megatron,max_scale.p20", "max_scale must be at least init_scale, “4294967296”: “2^20” is not."),
+        ("jmp,max_scale.p-2", "max_scale must be at least min_scale, “1”: “2^-2” is not."),
+        ("jmp,init_scale.0.50", "init_scale must be at least min_scale, “1”: “0.50” is not."),
+        ("mxnet,init_scale.p25", "init_scale must be at most max_scale, “16777216”: “2^25” is not."),
+        # Where both were, it is the same one as ever.
+        ("pytorch,max_scale.p17,min_scale.p18", "min_scale must be at most max_scale, “2^17”: “2^18” is not."),
+        ("pytorch,init_scale.1e6,max_scale.p3", "init_scale must be at most max_scale, “2^3”: “1e6” is not."),
+        ("pytorch,min_scale.p3,init_scale.p-3", "init_scale must be at least min_scale, “2^3”: “2^-3” is not."),
+        # What was written last counts.
+        ("pytorch,max_scale.4,max_scale.p3", "max_scale must be at least init_scale, “65536”: “2^3” is not."),
+    ],
+)
+def test_contradictions_name_what_was_written(text, sentence):
+    with pytest.raises(InputError) as refused:
+        read_policy(text)
+    assert str(refused.value) == sentence
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("inject.inf,inject_at.301", "inject_at must be at most steps, “300”: “301” is not."),
+        ("inject.nan,inject_at.p10,inject_lasting.true", "inject_at must be at most steps, “300”: “2^10” is not."),
+        ("steps.p5,inject.nan,inject_at.33", "inject_at must be at most steps, “2^5”: “33” is not."),
+        ("steps.20,inject.inf", "inject_at must be at most steps, “20”: “50” is not."),
+    ],
+)
+def test_damage_that_would_never_be_done_is_refused(text, sentence):
+    with pytest.raises(InputError) as refused:
+        read_run(text)
+    assert str(refused.value) == sentence
+
+
+@pytest.mark.parametrize(
+    "text", ["inject_at.301", "steps.20", "steps.50,inject.inf", "steps.p5,inject.nan,inject_at.p5"]
+)
+def test_the_step_of_damage_matters_only_where_it_is_done(text):
+    read_run(text)
+
+
+def test_the_settings_of_every_scene_are_accepted():
+    assert len(SCENES) + len(TRAINING_TRIES) > 10
+    for params in (*SCENES.values(), *TRAINING_TRIES.values()):
+        read_policy(params.get("policy", DEFAULT_POLICY))
+        read_run(params.get("run", ""))
+
+
+def test_runs_that_are_recorded_are_accepted():
+    for key in recorded_runs():
+        name, narrow, *scaler, run = key.split(" ")
+        read_run(run)
+        if name in ("dynamic", "fp32_scaled"):
+            read_policy(*scaler)
+        assert narrow in ("", *FORMATS)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"inject": "zero"}, "inject must be none, inf or nan: “zero” is not."),
+        ({"inject": None}, "inject must be none, inf or nan: “None” is not."),
+        ({"inject_at": 2.0}, "inject_at must be a whole number of at least 1: “2.0” is not."),
+        ({"inject_lasting": 1}, "inject_lasting must be true or false: “1” is not."),
+    ],
+)
+def test_settings_themselves_refuse_damage_by_their_own_names(changes, sentence):
+    with pytest.raises(InputError) as refused:
+        RunSettings(**changes)
+    assert str(refused.value) == sentence

@@ -391,6 +391,17 @@ def test_other_methods_are_refused(port, method):
         assert not [name for name in answer.headers if name.lower().startswith("access-control")]
 
 
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [("pl", "„a.exe” nie jest plikiem .npy"), ("en", "“a.exe” is no .npy"), ("xx", "“a.exe” is no .npy")],
+)
+def test_a_refusal_is_said_in_the_language_of_the_page(port, language, said):
+    connection = http.client.HTTPConnection("127.0.0.1", port)
+    with closing(connection):
+        connection.request("POST", f"/upload?name=a.exe&language={language}", b"8")
+        assert json.loads(connection.getresponse().read())["problem"].startswith(said)
+
+
 def test_an_id_holds_once(kept, port):
     first, second = sent(port, "a.txt", b"1"), sent(port, "a.txt", b"2")
     assert first != second

@@ -23,13 +23,14 @@ LISTS = {"seed": SEED, "awkward": AWKWARD, "edges": EDGES, "nothing to lose": ("
 def check(state: SimpleNamespace, tokens: Sequence[str], k: int, fmt: Format) -> None:
     """Compare all that the page shows of typed gradients, names and sentences included."""
     values = expected.values_of(tokens)
-    names = [spelled(token) for token in tokens]
+    boxes = [spelled(token) for token in tokens]
+    names = [expected.grouped(name) for name in boxes]
     rows = check_numbers(state, values, k, fmt)
     outcomes = [row.outcome for row in rows]
 
     assert [row.cells.gradient for row in state.rows] == names
     assert [row.name for row in state.landing] == [f"g = {name}" for name in names]
-    assert state.boxes == names
+    assert state.boxes == boxes
     assert state.mood == expected.mood(outcomes)
     assert state.title == expected.title(names, outcomes)
     assert expected.reason_is_right(state.lines, values, k, fmt)

@@ -93,10 +93,12 @@ def from_numpy(gradient: float, k: int) -> Expected:
 
 
 def _error(gradient: float, back: float) -> str:
-    if not (math.isfinite(gradient) and math.isfinite(back)):
-        return "lost"
+    if not math.isfinite(gradient) or math.isnan(back):
+        return "—"
+    if math.isinf(back):
+        return "∞"
     text = percent_text((Fraction(back) - Fraction(gradient)) / Fraction(gradient)) if gradient else "0"
-    return "0 (exact)" if text == "0" else spelled(text).replace("%", "\u202f%")
+    return "0 (exact)" if text == "0" else spelled(text)
 
 
 # Numbers in the page's spelling
@@ -106,6 +108,11 @@ def spelled(text: str) -> str:
     """A number as the page spells it: 1.75*2^-24 is 1.75·2⁻²⁴."""
     text = re.sub(r"\^(-?\d+)", lambda match: _raised(match[1]), text)
     return text.replace("*", "·").replace("-", "−").replace("inf", "∞").replace("nan", "NaN")
+
+
+def grouped(text: str) -> str:
+    """The same outside of a box: 65519.99 is 65,519.99."""
+    return re.sub(r"(?<![\w.])\d{5,}(?!\w)", lambda match: f"{int(match[0]):,}", text)
 
 
 def power(exponent: int) -> str:
@@ -120,7 +127,8 @@ def _raised(digits: str) -> str:
 def plain(text: str) -> list[str]:
     """The numbers of a text of the page in the core's spelling: `2⁻²⁶ ≈ 1.490e−8` has 2^-26 and ≈1.490e-8."""
     text = re.sub("[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+", lambda match: f"^{match[0].translate(_SUPERSCRIPT)}", text)
-    text = text.replace("= ", "").replace("≈ ", "≈").replace("−", "-").replace("∞", "inf").replace("NaN", "nan")
+    text = re.sub(r"(?<=\d),(?=\d{3})|= ", "", text).replace("≈ ", "≈")
+    text = text.replace("−", "-").replace("∞", "inf").replace("NaN", "nan")
     return text.split(" ")
 
 
@@ -263,19 +271,21 @@ def caption_is_right(caption: Sequence[str], names: Sequence[str], gradients: Se
         and is_right(match[2], Fraction(survive.upper))
         and tail
         == f"{_powers(survive, 'no power of two inside', 'one power of two', 'powers of two')} · "
-        f"{_powers(windows.full_precision, 'full precision for all: none', 'full precision', 'full precision')}"
+        f"{_powers(windows.full_precision, 'full precision: none', 'full precision', 'full precision')}"
     )
 
 
 def full_precision(gradients: Sequence[float], fmt: Format) -> str:
     """The sentence about what full precision for all takes."""
+    alone = sum(value != 0 and math.isfinite(value) for value in gradients) == 1
     window = safe_window(gradients, fmt).full_precision
     if window.empty or window.log2_powers is None:
-        return "No power of two gives all of them full precision."
+        return f"No power of two gives {'it' if alone else 'all of them'} full precision."
     first, last = window.log2_powers
+    for_all = "" if alone else " for all"
     if first == last:
-        return f"Full precision for all needs S = {power(first)}."
-    return f"Full precision for all: S from {power(first)} to {power(last)}."
+        return f"Full precision{for_all} needs S = {power(first)}."
+    return f"Full precision{for_all}: S from {power(first)} to {power(last)}."
 
 
 def _powers(window: Window, none: str, one: str, many: str) -> str:

@@ -13,7 +13,6 @@ from .pages import ExplorerPage
 @pytest.fixture(scope="module")
 def shared(browser: Browser, server: Server) -> Iterator[ExplorerPage]:
     with opened(browser, f"{server.url}/?v=1&s=window&m=predict") as explorer:
-        explorer.fresh = explorer.page.content()
         yield explorer
     assert server.new_errors() == []
 

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from playwright.sync_api import Browser, Page
 import pytest
 
+from lossscale_app.catalogues import LANGUAGES, messages
 from lossscale_app.messages import ENGLISH
 from lossscale_app.scenarios import SCENARIOS, Scenario
 
@@ -21,6 +22,8 @@ every_scenario = pytest.mark.parametrize("scenario", SCENARIOS, ids=BY_ID)
 TELLING = (
     ".scale-slider, input[type=range], .stepper, .bubble, .chart, svg, .outcome, .journey, table, .card:not(.lesson)"
 )
+VIEWS = ("window", "distribution", "training", "order")
+
 #: Longer than it takes until a hand rests, and until what it did is told.
 REST = 700
 
@@ -40,46 +43,66 @@ READ_WINDOW = """(root) => ({
 # What the page says, from the scenarios' data
 
 
-def pretty(text: str) -> str:
+def pretty(text: str, language: str = "en") -> str:
     """A number of the core's as the page spells it."""
+    if language == "pl":
+        text = re.sub(r"(?<=\d)\.(?=\d)", ",", text)
     text = re.sub(r"\^(-?\d+)", lambda power: power[1].translate(_RAISED), text)
     text = text.replace("*", "·").replace("-", "−").replace("inf", "∞").replace("nan", "NaN")
-    return re.sub("%$", "\u202f%", text)
+    return grouped(text, language)
 
 
-def told(scenario: Scenario, part: str) -> str:
+def grouped(text: str, language: str) -> str:
+    """A text with long whole numbers in groups of three digits."""
+    comma = {"en": ",", "pl": "\u00a0"}[language]
+    return re.sub(r"(?<![\w.,^])\d{5,}(?!\w)", lambda digits: f"{int(digits[0]):,}".replace(",", comma), text)
+
+
+def told(scenario: Scenario, part: str, language: str = "en") -> str:
     """A text of a scenario, with its numbers."""
-    facts = {name: pretty(text) for name, text in scenario.facts().items()}
-    return ENGLISH[f"scenario-{scenario.id}-{part}"].format(**facts)
+    facts = {name: pretty(text, language) for name, text in scenario.facts().items()}
+    return grouped(messages(language)[f"scenario-{scenario.id}-{part}"].format(**facts), language)
 
 
 def right_of(scenario: Scenario) -> str:
     return next(each.id for each in scenario.predictions if not each.misconception)
 
 
-def reveals(scenario: Scenario) -> dict[str, str]:
+def reveals(scenario: Scenario, language: str = "en") -> dict[str, str]:
     """The misconception that each wrong prediction reveals, in words."""
-    return {
-        each.id: ENGLISH[f"misconception-{each.misconception}"] for each in scenario.predictions if each.misconception
-    }
+    said = messages(language)
+    return {each.id: said[f"misconception-{each.misconception}"] for each in scenario.predictions if each.misconception}
 
 
-def answers() -> set[str]:
+def answers(language: str) -> set[str]:
     """All that tells an answer: sentences of all scenarios with their numbers, and what stands between the numbers."""
-    texts = {told(each, part) for each in SCENARIOS for part in ("found", "answer")}
-    texts |= set(chain.from_iterable(reveals(each).values() for each in SCENARIOS))
+    texts = {told(each, part, language) for each in SCENARIOS for part in ("found", "reflect", "answer")}
+    texts |= set(chain.from_iterable(reveals(each, language).values() for each in SCENARIOS))
     for each in SCENARIOS:
         for part in ("found", "answer"):
-            texts |= {max(re.split(r"\{\w+\}", ENGLISH[f"scenario-{each.id}-{part}"]), key=len).strip()}
-    assert min(map(len, texts)) > 15
+            said = messages(language)[f"scenario-{each.id}-{part}"]
+            texts |= {max(re.split(r"\{\w+\}", said), key=len).strip()}
+    assert min(map(len, texts)) > 12
     return texts
 
 
-ANSWERS = answers()
+ANSWERS = set(chain.from_iterable(map(answers, LANGUAGES)))
+
+#: What a scenario's data call its answer; as JSON, and as JSON within JSON.
+_NAMED = re.compile(r'\\*"(?:right|facts|goal|misconceptions?|found|reflect)\\*"\s*:')
 
 
 def given_away(text: str) -> list[str]:
-    return [answer for answer in ANSWERS if answer in unescaped(text)]
+    """What of any answer is in a text, in any language."""
+    plain = unescaped(text)
+    return [*(answer for answer in ANSWERS if answer in plain), *_NAMED.findall(plain)]
+
+
+def told_anywhere(explorer: ExplorerPage) -> list[str]:
+    """What of any answer is in the page, seen or not, read aloud or not."""
+    page, body = explorer.page, explorer.page.locator("body")
+    texts = (body.text_content(), body.aria_snapshot(), page.title(), page.url, page.content())
+    return [found for text in texts for found in given_away(text)]
 
 
 def unescaped(text: str) -> str:
@@ -92,12 +115,18 @@ def unescaped(text: str) -> str:
 
 @contextmanager
 def opened(browser: Browser, url: str, script: str = "", **options: object) -> Iterator[ExplorerPage]:
-    """A page of one's own at an address, with a scenario or without; it must not complain."""
+    """A page of one's own at an address, with a scenario or without; it must not complain.
+
+    What comes from the server is kept: the `document`, and the messages that are `received`.
+    """
     context = browser.new_context(**{"viewport": DESKTOP, "reduced_motion": "reduce", **options})
     if script:
         context.add_init_script(script)
     explorer = ExplorerPage(context.new_page(), SimpleNamespace(url=url))
-    explorer.page.goto(url)
+    explorer.received = []
+    take = lambda frame: explorer.received.append(frame)  # noqa: E731 - Playwright takes no method of a list
+    explorer.page.on("websocket", lambda socket: socket.on("framereceived", take))
+    explorer.document = explorer.page.goto(url).text()
     explorer.root.locator(".columns > *").first.wait_for()
     yield explorer
     problems = explorer.watch.problems()
@@ -107,6 +136,10 @@ def opened(browser: Browser, url: str, script: str = "", **options: object) -> I
 
 def choose(explorer: ExplorerPage, name: str) -> None:
     explorer.root.get_by_label(ENGLISH["scenarioLabel"], exact=True).select_option(name)
+
+
+def turn_to(explorer: ExplorerPage, view: str) -> None:
+    explorer.root.locator(f".choice.view [value={view}]").check(force=True)
 
 
 def go_through(explorer: ExplorerPage, mode: str) -> None:
@@ -130,6 +163,11 @@ def press(explorer: ExplorerPage, key: str, **values: str) -> None:
 def predict(explorer: ExplorerPage, letter: str) -> None:
     explorer.root.locator(f".prediction [value={letter}]").check()
     press(explorer, "lessonCommit")
+
+
+def seen_line(explorer: ExplorerPage) -> str:
+    """What the lesson says that is seen; the words of it are the view's."""
+    return explorer.root.locator(".lesson-seen").inner_text()
 
 
 def lines(explorer: ExplorerPage) -> list[str]:

@@ -9,7 +9,19 @@ from lossscale_app.links import DEFAULTS, read_link
 from lossscale_app.messages import ENGLISH
 from lossscale_core import FORMATS, parse_number, safe_window
 
-from .lesson_page import BY_ID, REST, choose, go_through, hides_window, predict, press, pretty, query
+from .lesson_page import (
+    BY_ID,
+    REST,
+    VIEWS,
+    choose,
+    go_through,
+    hides_window,
+    predict,
+    press,
+    pretty,
+    query,
+    turn_to,
+)
 from .pages import ALL_K, ExplorerPage
 
 pytest_plugins = ("browser.lesson_fixtures",)
@@ -99,6 +111,41 @@ def test_where_nothing_needs_a_scale_the_challenge_is_in_fp16(lesson: ExplorerPa
     assert hides_window(lesson)
 
 
+@pytest.mark.parametrize("view", [view for view in VIEWS if view != "window"])
+def test_a_challenge_is_told_in_its_own_view(lesson: ExplorerPage, view: str) -> None:
+    lesson.reset.click()
+    challenge(lesson)
+    turn_to(lesson, view)
+    expect(lesson.root.locator(".lesson")).to_have_count(0)
+    assert ENGLISH["challengeLine"] not in lesson.root.inner_text()
+    # It waits where it was set, and is not found meanwhile.
+    survive = safe_window(dared(lesson), FORMATS["fp16"]).survive
+    lesson.page.wait_for_timeout(REST)
+    turn_to(lesson, "window")
+    expect(lesson.root.locator(".lesson")).to_contain_text(ENGLISH["challengeLine"])
+    assert hides_window(lesson)
+    lesson.go(survive.log2_powers[0] - 1)
+    lesson.slider.press("ArrowRight")
+    expect(lesson.root.locator(".lesson")).to_contain_text(ENGLISH["challengeFound"].partition("{")[0])
+
+
+@pytest.mark.parametrize("view", ["window", "distribution", "training"])
+def test_a_challenge_is_not_found_in_another_format(lesson: ExplorerPage, view: str) -> None:
+    """BF16 saves both gradients at every scale that FP16 does, and at 1."""
+    lesson.reset.click()
+    challenge(lesson)
+    turn_to(lesson, view)
+    lesson.format("BF16")
+    lesson.page.wait_for_timeout(REST)
+    turn_to(lesson, "window")
+    expect(lesson.root.locator(".lesson")).to_have_count(0)
+    assert "Found" not in lesson.root.inner_text()
+    # The list in its own format again is no challenge that goes on.
+    lesson.format("FP16")
+    expect(lesson.root.locator(".lesson")).to_have_count(0)
+    assert not hides_window(lesson)
+
+
 def test_a_challenge_is_found_by_resting_in_the_window(lesson: ExplorerPage) -> None:
     lesson.reset.click()
     challenge(lesson)
@@ -132,6 +179,7 @@ ENDS: dict[str, Callable[[ExplorerPage], object]] = {
     "reset": lambda lesson: lesson.reset.click(),
     "gradient removed": lambda lesson: lesson.removes.first.click(),
     "gradient moved": lambda lesson: (lesson.handles.first.focus(), lesson.press("PageDown")),
+    "other format": lambda lesson: lesson.format("E5M2"),
     "undone": lambda lesson: lesson.press("Control+z"),
 }
 

@@ -46,6 +46,10 @@ CHARTS = {
         "s=dyn",
         {"underflow": ".band-area.underflow", "window": ".band.safe", "overflow": ".band-area.overflow"},
     ),
+    "trace-chart, where no scale helps": (
+        "s=nan",
+        {"underflow": ".band-area.underflow", "window": ".band.safe", "nonfinite": ".band-area.nonfinite"},
+    ),
 }
 _BARE = """.lossscale .chart :is(text, .plate, .scale-line, .crossing, .mark, .octave-bar, .share-line, .run-line,
   .step-cursor, .gradient-box, .bubble, .window-caption, .axis) { visibility: hidden !important; }"""
@@ -105,7 +109,7 @@ def test_areas_are_told_apart_without_colour(page: ExplorerPage, chart: str) -> 
     for theme in THEMES:
         show(page, link, f"&th={theme}")
         style = page.page.add_style_tag(content=_BARE)
-        found = patches(page, chart, areas)
+        found = patches(page, chart.partition(",")[0], areas)
         style.evaluate("style => style.remove()")
         alike = [
             (theme, sight, one, other)
@@ -114,6 +118,45 @@ def test_areas_are_told_apart_without_colour(page: ExplorerPage, chart: str) -> 
             if not differ(seen(found[one], sight), seen(found[other], sight))
         ]
         assert alike == []
+
+
+def test_no_window_is_as_dark_as_nothing_beside_it(page: ExplorerPage) -> None:
+    for theme in THEMES:
+        show(page, "s=dyn", f"&th={theme}")
+        paints = page.root.evaluate(
+            """(root) => [".band-area.none", ".band.safe", ".band-area.overflow", ".band-area.underflow"]
+                .map((part) => getComputedStyle(root.querySelector(`.trace-chart ${part}`)).fill)"""
+        )
+        none, *others = [np.array([float(number) for number in paint[4:-1].split(",")]) for paint in paints]
+        for sight in SIGHTS:
+            for other in others:
+                one, two = sorted(float(seen(colour, sight)) + 0.05 for colour in (none, other))
+                assert two / one >= LIGHTER, (theme, sight, other)
+
+
+def test_marks_of_skipped_steps_have_shapes_of_their_own(page: ExplorerPage) -> None:
+    """Those of the static run are hollow, also where one lies beside the other."""
+    for theme in THEMES:
+        show(page, "s=nan", f"&th={theme}")
+        chart = page.root.locator(".trace-chart")
+        chart.scroll_into_view_if_needed()
+        # Both runs skip the last step; the scale of the dynamic one is 0 by then.
+        x, static, floor = chart.evaluate(
+            """(chart) => {
+                const last = [...chart.querySelectorAll(".axis text")].find((text) => text.textContent === "300");
+                const [line, cursor] = [".run-line.static", ".step-cursor"].map((part) => chart.querySelector(part));
+                return [last.getAttribute("x"), line.getAttribute("y1"), cursor.getAttribute("y2")].map(Number);
+            }"""
+        )
+        for name, y, hollow in (("static", static, True), ("dynamic", floor, False)):
+            style = page.page.add_style_tag(
+                content=f".lossscale .trace-chart svg > :not(.skips.{name}) {{ visibility: hidden !important; }}"
+            )
+            picture = seen(screenshot(page.page, clip=chart.bounding_box()), "grey")
+            style.evaluate("style => style.remove()")
+            painted = np.abs(picture - picture[2, 2]) > 0.1
+            assert painted[round(y) - 14 : round(y) + 14, round(x)].any(), (theme, name)
+            assert painted[round(y) + 1, round(x)] == (not hollow), (theme, name)
 
 
 def test_more_that_is_lost_is_never_as_light_as_less(page: ExplorerPage) -> None:

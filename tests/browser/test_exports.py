@@ -320,7 +320,7 @@ def test_the_title_says_scale_format_and_window(open_at: Callable[..., ExplorerP
         ("?v=1&k=3", "FP16, S = 2³ = 8: safe window 2 < S < 8190"),
         (
             "?v=1&view=distribution&k=13&f=e5m2",
-            "A detector, as published. E5M2, S = 2¹³ = 8192: safe window 131072 < S < ≈7.944e6",
+            "A detector, as published. E5M2, S = 2¹³ = 8192: safe window 131,072 < S < ≈7.944e6",
         ),
     ):
         saving = Saving(open_at(f"{server.url}/{link}"))

@@ -232,6 +232,23 @@ def test_a_typed_hash_that_python_reads_takes_one_step_back(live: ExplorerPage) 
     wait_for(live, before)
 
 
+def test_what_is_changed_while_python_reads_a_hash_stays(live: ExplorerPage) -> None:
+    live.root.evaluate(
+        """root => new Promise((done) => {
+            addEventListener("hashchange", () => {
+                const slider = root.querySelector(".scale-slider");
+                slider.value = 9;
+                slider.dispatchEvent(new Event("input", { bubbles: true }));
+                done();
+            }, { once: true });
+            location.hash = "v=1&g=1.1e-8,7,2.5&k=5&f=bf16";
+        })"""
+    )
+    live.wait_for_rows(3)
+    rested(live)
+    assert seen(live)["address"][1] == "v=1&g=1.1e-8,7,2.5&k=9&f=bf16"
+
+
 AT_ONCE = {
     "a decision": "root.querySelector('input[type=radio][value=e5m2]').click()",
     "a journey": """{

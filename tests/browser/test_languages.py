@@ -38,7 +38,7 @@ _TEXT = """(root, NAMES) => {
     .map(({ name, id, value, checked }) => [name || id, value, checked]);
   // Where a chart begins hangs on its words; what it shows does not.
   const drawn = [...root.querySelectorAll(".run-line, .overlay-line, .order-line, .segment, .mark")]
-    .map((part) => [part.classList.value, part.getAttribute("d")?.match(/[A-Z]/g).join("")]);
+    .map((part) => [part.classList.value, part.getAttribute("d")?.match(/[A-Z]/g)?.join("")]);
   const open = [...root.querySelectorAll("details:not(.display-menu)")].map((each) => each.open);
   return JSON.stringify({ texts, names, values, drawn, open, title: document.title });
 }"""
@@ -105,20 +105,20 @@ SAID = {
     "k=0&g=p17,p18,p19": (".outcome-title", "▲ 3 gradienty przepełniają się"),
     "k=0&g=p17,p18,p19,p20,p21": (".outcome-title", "▲ 5 gradientów przepełnia się"),
     "k=1&g=p17,p18,p19": (".window-caption strong", "bezpieczne okno 2⁻⁴² < S < ≈0,1250"),
-    "view=distribution&k=0": (".outcome-title", "✕ Utracono 12 701 gradientów (38,5 %)"),
+    "view=distribution&k=0": (".outcome-title", "✕ Utracono 12 701 gradientów (38,5%)"),
     "view=distribution&k=1": (
         ".kept-card .counts .number",
-        "32,7 % | 10 801 | 57,4 % | 18 948 | 9,85 % | 3251 | 0 % | 0",
+        "32,7% | 10 801 | 57,4% | 18 948 | 9,85% | 3251 | 0% | 0",
     ),
-    "view=distribution&k=2": (".advice", "S = 2²⁰ zachowuje 100 %, 3 oktawy poniżej przepełnienia."),
+    "view=distribution&k=2": (".advice", "S = 2²⁰ zachowuje 100%, 3 oktawy poniżej przepełnienia."),
     "view=distribution&k=22": (".outcome-title", "✓ Wszystkie 33 000 gradientów przetrwało"),
     "s=dyn": (
         ".runs-card .outcome-lines p:last-child",
-        "Dynamiczne S: strata końcowa 0,0165, jak w FP32; pominięto 14 kroków.",
+        "Dynamiczne S: strata końcowa 0,0165 (FP32: 0,0153); pominięto 14 kroków.",
     ),
     "s=dyn&k=13": (
         ".overlay-legend li:first-child",
-        "PyTorch GradScaler (growth_interval = 10): 4 kroki z przepełnieniem, ostatnia skala 2¹³",
+        "PyTorch GradScaler (growth_interval = 20): 4 kroki z przepełnieniem, ostatnia skala 2¹²",
     ),
     "s=clip&o=clip": (".order-card .counts td", "0,25 (wszystkie 4) | 2⁻¹¹ ≈ 0,0004883 (wszystkie 4) | 1/512"),
     "s=window&m=predict": (".predictions legend", "Co przewidujesz?"),
@@ -141,13 +141,13 @@ SPOKEN = {
         None,
     ),
     "view=distribution&k=3": (
-        "S = 2³ = 8: ✕ Utracono 7301 gradientów (22,1 %)",
-        "skala 2 do potęgi 3, 8; Utracono 7301 gradientów (22,1 %)",
+        "S = 2³ = 8: ✕ Utracono 7301 gradientów (22,1%)",
+        "skala 2 do potęgi 3, 8; Utracono 7301 gradientów (22,1%)",
         None,
     ),
     "s=dyn&k=-2": (
         "S = 2⁻² = 0,25: ",
-        "skala 2 do potęgi minus 2, 0,25; w oknie 300 z 300 kroków",
+        "skala 2 do potęgi minus 2, 0,25; w oknie w 300 z 300 kroków",
         "krok 1; skalowanie dynamiczne: strata 2,36, S = 2 do potęgi 16, pominięty, utracono 0%, "
         "okno 2 do potęgi minus 15 … 2 do potęgi 12",
     ),
@@ -297,7 +297,7 @@ REFUSED = {
         "#lse-add",
         "abc",
         ".problem[role=alert]",
-        "“abc” nie jest liczbą, którą można tu odczytać; zapisz ją na przykład tak: 2^-26, 1e-8, -3 lub 0x1p-26.",
+        "„abc” nie jest liczbą, którą można tu odczytać; zapisz ją na przykład tak: 2^-26, 1e-8, -3 lub 0x1p-26.",
     ),
     "view=window&k=1": (
         "#lse-add",
@@ -309,7 +309,7 @@ REFUSED = {
         "#lse-scaler-growth_factor",
         "1",
         ".scaler-card .settings > .problem",
-        "growth_factor przyjmuje tylko liczbę skończoną większą od 1, a podano “1”.",
+        "growth_factor przyjmuje tylko liczbę skończoną większą od 1, a podano „1”.",
     ),
 }
 
@@ -327,11 +327,40 @@ def test_python_refuses_in_polish(live: ExplorerPage, link: str) -> None:
     show(live, "view=window&k=2", "&lang=en")
 
 
+def type_in(explorer: ExplorerPage, selector: str, text: str) -> None:
+    box = explorer.root.locator(selector)
+    box.fill(text)
+    box.press("Enter")
+
+
+def test_a_decimal_comma_is_one_in_polish_alone(live: ExplorerPage, saved: ExplorerPage) -> None:
+    # Of these the saved page has the tables of its presets only.
+    for explorer, typed, tokens in (
+        (live, "0,5", ["0.5"]),
+        (live, "1,5e-3; -2,25 0,1, 3,75*2^-24,", ["1.5e-3", "-2.25", "0.1", "3.75*2^-24"]),
+        (live, "1,2,3", ["1", "2", "3"]),
+        (live, "2^-26,8", ["2^-26", "8"]),
+        (live, "8, 4", ["8", "4"]),
+        (saved, "1,75*2^-24", ["1.75*2^-24"]),
+    ):
+        show(explorer, "view=window&g=none", POLISH)
+        type_in(explorer, "#lse-add", typed)
+        explorer.wait_for_rows(len(tokens))
+        read = "() => history.state.lossscale.state.gradients.map((each) => each.token)"
+        assert explorer.root.evaluate(read) == tokens
+    show(live, "view=window&g=none", POLISH)
+    type_in(live, "#lse-scale", "0,3")
+    live.page.wait_for_function("() => location.search.includes('&x=0.3')")
+    show(live, "view=window&g=none", "&lang=en")
+    type_in(live, "#lse-add", "1,5")
+    live.wait_for_rows(2)
+
+
 #: What is refused where, and how both languages begin to say so.
 STILL_REFUSED = {
-    "a new gradient": ("view=window", "#lse-add", "abc", ("“abc” is not a number", "“abc” nie jest liczbą")),
+    "a new gradient": ("view=window", "#lse-add", "abc", ("“abc” is not a number", "„abc” nie jest liczbą")),
     "a scale": ("view=window", "#lse-scale", "0", ("A loss scale must be", "Skala musi")),
-    "a row": ("view=window", ".gradient-box >> nth=1", "1e", ("“1e” is not a number", "“1e” nie jest liczbą")),
+    "a row": ("view=window", ".gradient-box >> nth=1", "1e", ("“1e” is not a number", "„1e” nie jest liczbą")),
     "a setting": (
         TRAINING,
         "#lse-scaler-growth_factor",

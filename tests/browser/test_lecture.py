@@ -1,15 +1,15 @@
 """Scenarios in a class: the steps of a lecture, keys of a presenter's remote, a sheet of paper, and every screen."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 import re
 
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
 import pytest
 
 from lossscale_app.messages import ENGLISH
 from lossscale_app.scenarios import SCENARIOS
 
-from .hosts import go_to_hash
+from .hosts import Site, go_to_hash
 from .launch import Server
 from .lesson_page import (
     BY_ID,
@@ -27,12 +27,16 @@ from .lesson_page import (
     query,
     reveals,
     right_of,
+    seen_line,
     told,
+    told_anywhere,
+    turn_to,
 )
 from .pages import DESKTOP, PHONE, ExplorerPage
 from .test_accessibility import faults
 from .test_layout import misplaced
 
+pytest_plugins = ("browser.host_fixtures",)
 pytestmark = pytest.mark.browser
 
 STEPS = ("describe", "predict", "show", "explain", "next")
@@ -169,6 +173,102 @@ def test_a_remote_turns_steps_and_not_the_slider(lecture: ExplorerPage) -> None:
     assert lecture.state().slider == -3
 
 
+# What can have the focus, beside the lesson; and the one at a place among it gets it.
+FOCUSABLE = """(root, place) => {
+    const all = [...root.querySelectorAll("a[href], button, input, select, summary, [tabindex='0']")]
+        .filter((each) => each.checkVisibility() && !each.disabled && !each.closest(".lesson, dialog"));
+    all[place]?.focus({ preventScroll: true });
+    return all.map((each) => `${each.localName} ${each.id || each.className}`);
+}"""
+
+
+@pytest.mark.parametrize("name", ["window", "dyn", "clip"])
+def test_a_remote_turns_steps_wherever_the_focus_is(lecture: ExplorerPage, name: str) -> None:
+    choose(lecture, name)
+    lecture.press("PageDown")
+    assert step(lecture) == "predict"
+    lecture.press("PageDown")
+    lecture.root.locator(".outcome-title:not(:empty)").first.wait_for()
+    tried = lecture.root.evaluate(FOCUSABLE, -1)
+    assert {"select", "input", "button", "summary"} <= {each.split()[0] for each in tried}
+    read = """root => [...root.querySelectorAll("select, input")]
+        .map(({ id, value, checked }) => [id, value, checked].join())"""
+    before = lecture.root.evaluate(read)
+    for place, each in enumerate(tried):
+        assert lecture.root.evaluate(FOCUSABLE, place)[place] == each
+        lecture.press("PageDown")
+        assert (each, step(lecture)) == (each, "explain")
+        lecture.press("PageUp")
+        assert (each, step(lecture)) == (each, "show")
+    # Nothing was chosen or moved; whose journey is shown goes with the focus.
+    changed = [pair for pair in zip(before, lecture.root.evaluate(read), strict=True) if len(set(pair)) > 1]
+    assert [pair for pair in changed if "journey" not in pair[0]] == []
+    assert re.sub(r"&j=\d", "", query(lecture.page)) == f"?v=1&s={name}&m=present"
+
+
+def test_a_list_keeps_its_own_keys(lecture: ExplorerPage) -> None:
+    """All but those of a remote: arrows choose, and letters find."""
+    go_to(lecture, "predict")
+    chosen = lecture.root.get_by_label(ENGLISH["scenarioLabel"], exact=True)
+    chosen.focus()
+    lecture.press("a", "d")
+    assert counts(lecture) == "0000"
+    lecture.press("ArrowDown")
+    expect(chosen).to_have_value("tie")
+    lecture.press("PageDown")
+    expect(chosen).to_have_value("tie")
+    assert step(lecture) == "predict"
+
+
+def test_over_another_view_a_lecture_goes_on_and_counts_no_votes(lecture: ExplorerPage) -> None:
+    go_to(lecture, "predict")
+    turn_to(lecture, "distribution")
+    assert covered(lecture) == []
+    assert lines(lecture) == [ENGLISH["lessonElsewhere"].format(view=ENGLISH["view-window"])]
+    lecture.press("a")
+    assert lecture.root.locator(".vote").count() == 0
+    lecture.press("PageDown")
+    assert step(lecture) == "show"
+    assert covered(lecture) != []
+    assert lines(lecture) == [ENGLISH["lessonElsewhere"].format(view=ENGLISH["view-window"])]
+    press(lecture, "lectureBack")
+    assert step(lecture) == "predict"
+    expect(lecture.root.get_by_role("button", name=ENGLISH["lectureForward"], exact=True)).to_be_focused()
+    press(lecture, "lessonReturn")
+    assert query(lecture.page) == "?v=1&s=window&m=present"
+    assert counts(lecture) == "0000"
+
+
+@pytest.mark.parametrize("link", ["e=1&", ""], ids=["embedded", "whole"])
+def test_in_a_frame_keys_act_only_while_a_control_has_the_focus(
+    open_host: Callable[..., Page], site: Site, link: str
+) -> None:
+    source = f"{site.saved_url()}#v=1&{link}s=window&m=present"
+    body = f'<iframe src="{source}" width="834" height="604" style="border: 0"></iframe><p style="height: 3000px">'
+    host = open_host(site.host(f"lecture-{link[:1]}", body))
+    frame = host.frame_locator("iframe")
+    here = frame.locator(".lecture-steps [aria-current=step]")
+    frame.locator(".lesson h2").wait_for(state="attached")
+    for selector in (".lesson-question", ".lecture-steps"):
+        frame.locator(selector).last.click()
+        assert frame.locator(":root").evaluate("() => document.hasFocus()")
+        for key in ("PageDown", "a", "PageUp", "PageDown"):
+            host.keyboard.press(key)
+        expect(here).to_have_text(str(ENGLISH["lecture-describe"]))
+    frame.locator("[data-act=forward]").click()
+    expect(here).to_have_text(str(ENGLISH["lecture-predict"]))
+    host.keyboard.press("b")
+    assert "".join(frame.locator(".vote-count").all_inner_texts()) == "0100"
+    frame.locator(".lesson-question").click()
+    host.keyboard.press("b")
+    host.keyboard.press("PageDown")
+    expect(here).to_have_text(str(ENGLISH["lecture-predict"]))
+    assert "".join(frame.locator(".vote-count").all_inner_texts()) == "0100"
+    frame.locator("[data-act=forward]").focus()
+    host.keyboard.press("PageDown")
+    expect(here).to_have_text(str(ENGLISH["lecture-show"]))
+
+
 def test_votes_are_counted_with_letters_in_their_step(lecture: ExplorerPage) -> None:
     lecture.press("a", "A", "b")
     press(lecture, "lectureForward")
@@ -197,7 +297,7 @@ def test_votes_are_counted_with_letters_in_their_step(lecture: ExplorerPage) -> 
         assert counts(lecture) == "1000"
 
 
-def test_what_is_typed_is_no_vote_and_no_step(lecture: ExplorerPage) -> None:
+def test_what_is_typed_is_no_vote_and_a_dialog_keeps_its_keys(lecture: ExplorerPage) -> None:
     go_to(lecture, "predict")
     chosen = lecture.root.get_by_label(ENGLISH["scenarioLabel"], exact=True)
     chosen.focus()
@@ -210,13 +310,11 @@ def test_what_is_typed_is_no_vote_and_no_step(lecture: ExplorerPage) -> None:
     assert counts(lecture) == "0000"
     go_to(lecture, "show")
     lecture.add_field.focus()
-    lecture.press("a", "PageDown", "PageUp")
-    assert step(lecture) == "show"
+    lecture.press("a", "PageDown")
+    assert step(lecture) == "explain"
+    expect(lecture.add_field).to_be_focused()
     expect(lecture.add_field).to_have_value("a")
     lecture.add_field.fill("")
-    lecture.add_field.blur()
-    lecture.press("PageDown")
-    assert step(lecture) == "explain"
 
 
 def test_a_lecture_is_in_the_page_alone(lecture: ExplorerPage) -> None:
@@ -235,8 +333,18 @@ def print_sheet(explorer: ExplorerPage) -> None:
     """Press the button, with nothing to answer it; printing is over once the page is told so."""
     explorer.page.evaluate("window.print = () => { window.printed = (window.printed ?? 0) + 1; }")
     before = explorer.page.evaluate("window.printed ?? 0")
-    explorer.root.get_by_role("button", name=ENGLISH["printSheet"], exact=True).click()
+    button = explorer.root.get_by_role("button", name=ENGLISH["printSheet"], exact=True)
+    button.click()
+    # Runs that its picture needs may be yet to be made.
+    explorer.root.locator(".print-sheet").wait_for(state="attached", timeout=60_000)
+    expect(button).to_be_visible()
     assert explorer.page.evaluate("window.printed") == before + 1
+
+
+def results(explorer: ExplorerPage) -> tuple[list[str], list[str]]:
+    """What the results page of a sheet says, and what is written in its picture."""
+    page = explorer.root.locator(".print-sheet section").nth(1)
+    return page.locator("> p").all_text_contents(), page.locator("svg text").all_text_contents()
 
 
 def end_printing(explorer: ExplorerPage) -> None:
@@ -299,13 +407,84 @@ def test_a_sheet_has_two_pages(lecture: ExplorerPage, name: str, paper: str) -> 
     expect(lecture.root.locator(".print-sheet")).to_have_count(0)
 
 
-def test_a_sheet_can_be_had_before_the_answer_is_seen(lecture: ExplorerPage) -> None:
+#: How far a scenario has come, by its mode and what is pressed then.
+COME: dict[str, tuple[str, tuple[str, ...]]] = {
+    "predict": ("predict", ()),
+    "skipped": ("predict", ("lessonSkip",)),
+    "explained": ("predict", ("lessonSkip", "lessonExplain")),
+    **{name: ("present", ("lectureForward",) * place) for place, name in enumerate(STEPS)},
+}
+
+
+@pytest.mark.parametrize("name", ["window", "tie", "none", "clip", "dyn"])
+def test_a_sheet_has_the_whole_result_however_far_one_has_come(lecture: ExplorerPage, name: str) -> None:
+    choose(lecture, name)
+    go_through(lecture, "play")
+    title = lecture.root.locator(".outcome-title").first
+    expect(title).not_to_have_text(re.compile("^$|being made"), timeout=60_000)
     print_sheet(lecture)
-    assert lecture.root.locator(".print-sheet section").count() == 2
-    assert not lecture.root.locator(".print-sheet").is_visible()
+    said, drawn = results(lecture)
     end_printing(lecture)
-    assert given_away(lecture.page.content()) == []
-    assert covered(lecture) == []
+    caption = lecture.root.locator(".window-chart .window-caption strong")
+    if caption.count():
+        assert caption.inner_text() in drawn
+    assert len(drawn) > 10
+    # The view's own words are what the lesson says that is seen.
+    go_through(lecture, "predict")
+    press(lecture, "lessonSkip")
+    assert seen_line(lecture) in said
+    for come, (mode, buttons) in COME.items():
+        begin(lecture, name, mode)
+        for button in buttons:
+            press(lecture, button)
+        was_covered = covered(lecture) == []
+        shown = lecture.root.locator(".columns").inner_html()
+        lecture.page.evaluate(
+            """() => {
+                window.said = new Set();
+                window.noting = new MutationObserver(() => said.add(document.title
+                    + [...document.querySelectorAll("[role=status], [role=alert]")].map((part) => part.textContent)));
+                noting.observe(document.documentElement, { subtree: true, childList: true, characterData: true });
+            }"""
+        )
+        print_sheet(lecture)
+        assert (come, *results(lecture)) == (come, said, drawn)
+        # Nothing of it is seen on the screen, or read aloud.
+        assert not lecture.root.locator(".print-sheet").is_visible()
+        told_aloud = lecture.page.evaluate("() => { noting.disconnect(); return [...said].join(); }")
+        if was_covered:
+            assert lecture.root.locator(".columns").inner_html() == shown
+            assert given_away(lecture.page.locator("body").aria_snapshot()) == []
+            assert given_away(lecture.root.inner_text()) == []
+            assert seen_line_of(said) not in told_aloud
+        lecture.page.emulate_media(media="print")
+        assert lecture.root.locator(".print-sheet svg").is_visible()
+        assert lecture.root.locator(".columns").is_hidden()
+        end_printing(lecture)
+        assert (covered(lecture) == []) == was_covered
+        if was_covered:
+            assert told_anywhere(lecture) == []
+
+
+def seen_line_of(said: list[str]) -> str:
+    """The outcome on a results page, without what leads to it."""
+    (line,) = (each for each in said if each.startswith("You see: "))
+    return line.removeprefix("You see: ").lstrip("✕✓▲◆ ")
+
+
+def test_a_sheet_is_about_the_scenario_whatever_has_been_changed(lecture: ExplorerPage) -> None:
+    choose(lecture, "fp8")
+    print_sheet(lecture)
+    before = results(lecture)
+    end_printing(lecture)
+    go_to(lecture, "explain")
+    lecture.format("BF16")
+    lecture.go(7)
+    for view in ("window", "training"):
+        turn_to(lecture, view)
+        print_sheet(lecture)
+        assert results(lecture) == before
+        end_printing(lecture)
 
 
 # Every screen

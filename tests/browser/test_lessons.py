@@ -1,17 +1,24 @@
 """Scenarios in the page: predict, observe, explain. Nothing is told before, and nothing is kept or sent."""
 
+from collections.abc import Callable
+import re
+
 from playwright.sync_api import Browser, expect
 import pytest
 
+from lossscale_app.catalogues import LANGUAGES, messages
 from lossscale_app.links import DEFAULTS, read_link, write_link
 from lossscale_app.messages import ENGLISH
 from lossscale_app.scenarios import SCENARIOS, Scenario, scenario_params
 from lossscale_core import FORMATS, Outcome, classify, parse_number
 
-from .hosts import NO_STORAGE, Site
+from .hosts import NO_STORAGE, Site, go_to_hash
+from .launch import Server
 from .lesson_page import (
     BY_ID,
     REST,
+    VIEWS,
+    begin,
     choose,
     covered,
     every_scenario,
@@ -21,10 +28,14 @@ from .lesson_page import (
     opened,
     predict,
     press,
+    pretty,
     query,
     reveals,
     right_of,
+    seen_line,
     told,
+    told_anywhere,
+    turn_to,
     unescaped,
 )
 from .pages import ExplorerPage
@@ -101,14 +112,27 @@ def test_before_a_prediction_there_is_nothing_but_the_question(lesson: ExplorerP
     options = lesson.root.locator(".prediction").all_inner_texts()
     assert options == [f"{each.id.upper()} {told(scenario, each.id)}" for each in scenario.predictions]
     expect(lesson.root.get_by_role("button", name=ENGLISH["lessonCommit"])).to_be_disabled()
-    assert given_away(lesson.page.evaluate("document.body.innerText")) == []
-    assert told(scenario, "reflect") not in lesson.page.evaluate("document.body.textContent")
-    assert given_away(lesson.page.content()) == []
+    assert told_anywhere(lesson) == []
 
 
-def test_the_page_as_it_comes_holds_no_answer(shared: ExplorerPage) -> None:
-    assert told(BY_ID["window"], "title") in shared.fresh
-    assert given_away(shared.fresh) == []
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("mode", ["predict", "present"])
+def test_the_page_as_it_comes_holds_no_answer(browser: Browser, server: Server, language: str, mode: str) -> None:
+    with opened(browser, f"{server.url}/?v=1&s=none&m={mode}&lang={language}") as fresh:
+        frames = [frame if isinstance(frame, str) else frame.decode("utf-8", "replace") for frame in fresh.received]
+        source = unescaped("\n".join([fresh.document, *frames]))
+        # All that there is to say has come.
+        assert told(BY_ID["tie"], "question", "en") in source
+        assert told(BY_ID["tie"], "question", "pl") in source
+        assert given_away(source) == []
+        for scenario in SCENARIOS:
+            go_to_hash(fresh, f"v=1&s={scenario.id}&m={mode}&lang={language}")
+            assert lines(fresh)[0] == told(scenario, "question", language)
+            assert covered(fresh) == []
+            assert told_anywhere(fresh) == []
+            if mode == "present":
+                fresh.root.locator("[data-act=forward]").click()
+                assert told_anywhere(fresh) == []
 
 
 @pytest.mark.parametrize("name", ["window", "late", "dyn"])
@@ -148,8 +172,10 @@ def test_a_round(lesson: ExplorerPage, scenario: Scenario) -> None:
     assert given_away(lesson.root.locator(".lesson").inner_text()) == []
     press(lesson, "lessonExplain")
     expect(lesson.root.locator(".lesson-misconception")).to_have_text([reveals(scenario)[wrong]])
+    assert seen_line(lesson).startswith("You see: ")
     assert lines(lesson)[2:] == [
         f"You predicted: {told(scenario, wrong)}.",
+        seen_line(lesson),
         f"What holds: {told(scenario, right_of(scenario))}.",
         reveals(scenario)[wrong],
         told(scenario, "found"),
@@ -177,7 +203,7 @@ def test_who_is_right_or_predicts_nothing_has_no_misconception(lesson: ExplorerP
     assert said in lines(lesson)
     press(lesson, "lessonExplain")
     assert lesson.root.locator(".lesson-misconception").count() == 0
-    assert lines(lesson)[2:5] == [said, f"What holds: {told(tie, 'b')}.", told(tie, "found")]
+    assert lines(lesson)[2:6] == [said, seen_line(lesson), f"What holds: {told(tie, 'b')}.", told(tie, "found")]
 
 
 @pytest.mark.parametrize("name", ["window", "tie", "fp8"])
@@ -194,6 +220,104 @@ def test_what_is_seen_follows_the_slider(lesson: ExplorerPage, name: str) -> Non
         assert line.startswith(f"You see: {sign} "), k
     assert seen[-1] == f"You see: {lesson.root.locator('.outcome-title').inner_text()}"
     assert len(set(seen)) >= 2
+    # What was predicted and what is seen stay side by side while it is explained.
+    press(lesson, "lessonExplain")
+    assert f"You predicted: {told(BY_ID[name], 'a')}." in lines(lesson)
+    assert lesson.at_each("(root) => one(root, '.lesson-seen').textContent", ks) == seen
+
+
+# What is given
+
+
+def spelled(word: str, language: str) -> str:
+    """A setting as people read it."""
+    name, _, value = word.partition(".")
+    value = str(messages(language).get(f"choice-{value}", value))
+    return f"{name} = {pretty(value, language)}"
+
+
+def of_a_run(params: dict[str, str], language: str) -> str:
+    """What is given with a training run, of its scaler and its settings."""
+    said, between = messages(language), {"en": ", ", "pl": "; "}[language]
+    preset, *changes = params["policy"].split(",")
+    scaler = str(said[f"scaler-{preset}"])
+    if changes:
+        settings = between.join(spelled(each, language) for each in changes)
+        scaler = said["givenScaler"].format(scaler=scaler, settings=settings)
+    settings = between.join(spelled(each, language) for each in filter(None, params["run"].split(",")))
+    label = FORMATS[params["format"]].label
+    return said["givenRuns"].format(format=label, scaler=scaler, settings=settings or said["givenDefault"])
+
+
+@pytest.mark.parametrize("name", ["dyn", "nan", "autocast"])
+def test_a_run_is_given_in_words(lesson: ExplorerPage, name: str) -> None:
+    # The browser's language comes last, in which the other tests are.
+    for language, link in (("pl", "&lang=pl"), ("en", "")):
+        go_to_hash(lesson, f"v=1&s={name}&m=predict{link}")
+        line = messages(language)["lessonGiven"].format(given=of_a_run({**DEFAULTS, **scenario_params(name)}, language))
+        assert lines(lesson)[1] == line
+        assert not re.search(r"[a-z_]\.\w", line)
+
+
+def other_format(lesson: ExplorerPage) -> None:
+    lesson.format("E4M3")
+
+
+def other_list(lesson: ExplorerPage) -> None:
+    lesson.type_gradients("2^-3")
+    expect(lesson.boxes).to_have_count(3)
+
+
+@pytest.mark.parametrize("change", [other_format, other_list], ids=lambda change: change.__name__)
+def test_what_is_given_is_that_of_the_beginning(lesson: ExplorerPage, change: Callable[[ExplorerPage], None]) -> None:
+    choose(lesson, "fp8")
+    line = ENGLISH["lessonGiven"].format(given="2⁻²⁶ and 8 in E5M2")
+    assert "beginning" in line
+    assert lines(lesson)[1] == line
+    press(lesson, "lessonSkip")
+    assert lines(lesson)[1] == line
+    change(lesson)
+    assert lines(lesson)[1] == line
+    # A format can be chosen before a prediction, too.
+    begin(lesson, "fp8")
+    lesson.format("BF16")
+    assert lines(lesson)[1] == line
+
+
+# Another view than the scenario's
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("name", ["window", "clip", "dyn"])
+def test_over_another_view_the_question_is_not_asked(lesson: ExplorerPage, name: str, view: str) -> None:
+    scenario, own = BY_ID[name], scenario_params(name).get("view", "window")
+    if view == own:
+        return
+    away = ENGLISH["lessonElsewhere"].format(view=ENGLISH[f"view-{own}"])
+    choose(lesson, name)
+    # Whoever has not predicted yet sees nothing of any view.
+    turn_to(lesson, view)
+    assert covered(lesson) == []
+    assert lines(lesson) == [away]
+    assert told(scenario, "question") not in lesson.root.inner_text()
+    press(lesson, "lessonReturn")
+    assert query(lesson.page) == f"?v=1&s={name}&m=predict"
+    assert lines(lesson)[0] == told(scenario, "question")
+    assert lesson.page.evaluate("document.activeElement.matches('.prediction input')")
+    for act in ("lessonSkip", "lessonExplain"):
+        press(lesson, act)
+        turn_to(lesson, view)
+        assert lines(lesson) == [away]
+        assert covered(lesson) != []
+        assert told_anywhere(lesson) == []
+        press(lesson, "lessonReturn")
+        assert lines(lesson)[0] == told(scenario, "question")
+        expect(lesson.root.locator(".lesson-seen")).not_to_be_empty()
+    go_through(lesson, "play")
+    line = lesson.root.locator(".lesson-line")
+    expect(line).to_have_text(told(scenario, "question"))
+    turn_to(lesson, view)
+    expect(line).to_have_text("")
 
 
 def test_next_is_another_scenario_and_covered_again(lesson: ExplorerPage) -> None:
@@ -288,11 +412,12 @@ def test_a_saved_page_leads_through_scenarios_without_a_server(browser: Browser,
     text = path.read_text("utf-8")
     assert told(BY_ID["window"], "question") in unescaped(text)
     assert given_away(text) == []
+    assert told(BY_ID["window"], "question", "pl") in unescaped(text)
     with opened(browser, path.as_uri(), script=NO_STORAGE, offline=True) as saved:
         for scenario in SCENARIOS:
             choose(saved, scenario.id)
             assert covered(saved) == []
-            assert given_away(saved.page.evaluate("document.body.innerText")) == []
+            assert told_anywhere(saved) == []
         predict(saved, "a")
         press(saved, "lessonExplain")
         assert told(SCENARIOS[-1], "found") in lines(saved)

@@ -33,9 +33,11 @@ def lengthened(page: str) -> str:
     model = json.loads(state)
     setup = json.loads(model["setup"])
     english = setup["languages"]["en"]
-    answers = {key: doubled(said) for key, said in json.loads(b64decode(english["sealed"])).items()}
     english["messages"] = {key: doubled(said) for key, said in english["messages"].items()}
-    english["sealed"] = b64encode(json.dumps(answers).encode()).decode()
+    for scenario in setup["scenarios"]:
+        answer = json.loads(b64decode(scenario["sealed"]))
+        answer["said"]["en"] = {key: doubled(said) for key, said in answer["said"]["en"].items()}
+        scenario["sealed"] = b64encode(json.dumps(answer).encode()).decode()
     model["setup"] = json.dumps(setup)
     return head + mark + json.dumps(model).replace("<", "\\u003c") + end + tail
 

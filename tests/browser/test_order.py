@@ -18,6 +18,7 @@ from lossscale_app.messages import ENGLISH
 from lossscale_app.orders import EXAMPLES, MISPLACED, step_order
 from lossscale_core import FORMATS, StageName, StepReport, take_step
 
+from .expected import grouped
 from .launch import Server
 from .pages import ALL_K, ExplorerPage, open_page
 from .test_accessibility import faults
@@ -52,18 +53,18 @@ READ = """(root) => {
 SCENES = {
     "late": ("s=late", "late", "late", "fp32", [], 12),
     "half": ("s=half", "half", "loss", "fp16", [], 12),
-    "clip": ("s=clip", "clip", "loss", "fp32", [], 10),
-    "clip before": ("s=clip&o=clip", "clip", "loss", "fp32", ["clip"], 10),
+    "clip": ("s=clip&o=", "clip", "loss", "fp32", [], 10),
+    "clip before": ("s=clip", "clip", "loss", "fp32", ["clip"], 10),
     "check after": ("view=order&ex=check&k=13&o=check", "check", "loss", "fp32", ["check"], 13),
-    "accum": ("s=accum", "accum", "loss", "fp32", [], 12),
-    "accum update": ("s=accum&k=16&o=update", "accum", "loss", "fp32", ["update"], 16),
-    "accum halved": ("s=accum&o=update", "accum", "loss", "fp32", ["update"], 12),
+    "accum": ("s=accum&o=", "accum", "loss", "fp32", [], 12),
+    "accum update": ("s=accum&k=16", "accum", "loss", "fp32", ["update"], 16),
+    "accum halved": ("s=accum", "accum", "loss", "fp32", ["update"], 12),
     "same": ("s=same", "same", "loss", "fp32", [], 0),
     "never": ("s=same&u=never&k=5", "same", "loss", "never", [], 5),
-    "mean": ("s=mean", "mean", "loss", "fp32", [], 8),
-    "mean of means": ("s=mean&o=average", "mean", "loss", "fp32", ["average"], 8),
-    "swamp": ("s=swamp", "swamp", "loss", "fp32", [], 8),
-    "swamp narrow": ("s=swamp&o=weights", "swamp", "loss", "fp32", ["weights"], 8),
+    "mean": ("s=mean&o=", "mean", "loss", "fp32", [], 8),
+    "mean of means": ("s=mean", "mean", "loss", "fp32", ["average"], 8),
+    "swamp": ("s=swamp&o=", "swamp", "loss", "fp32", [], 8),
+    "swamp narrow": ("s=swamp", "swamp", "loss", "fp32", ["weights"], 8),
 }
 #: How the verdict begins and how it feels.
 VERDICTS = {
@@ -131,7 +132,7 @@ def shown(value: float) -> str:
 def pretty(text: str) -> str:
     raised = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
     base, _, exponent = text.partition("^")
-    return (base + exponent.translate(raised)).replace("-", "−").replace("inf", "∞")
+    return grouped((base + exponent.translate(raised)).replace("-", "−").replace("inf", "∞"))
 
 
 def equation(value: float) -> str:
@@ -236,7 +237,7 @@ def read_number(text: str) -> float:
     lowered = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻−", "0123456789--")
     if any(sign in text for sign in "⁰¹²³⁴⁵⁶⁷⁸⁹"):
         return 2.0 ** int(text[1:].translate(lowered))
-    above, _, below = text.replace("≈", "").replace("−", "-").partition("/")
+    above, _, below = text.replace("≈", "").replace(",", "").replace("−", "-").partition("/")
     return float(above) / float(below or 1)
 
 
@@ -264,7 +265,7 @@ def test_a_block_is_moved_with_the_keyboard_and_back(view: ExplorerPage) -> None
     assert view.page.evaluate("document.activeElement.matches('[data-block=clip] [value=wrong]:checked')")
     clip = view.root.locator("[data-block=clip]")
     expect(clip).to_contain_text("out of place")
-    assert "o=clip" in view.page.url
+    assert view.page.url.endswith("&s=clip")
     view.press("ArrowLeft")
     expect(clip).not_to_contain_text("out of place", use_inner_text=True)
     assert view.page.evaluate("document.activeElement.matches('[data-block=clip] [value=right]:checked')")
@@ -357,6 +358,7 @@ def test_it_fits_every_box(browser: Browser, server: Server) -> None:
     with watched(open_page(browser, address, reduced_motion="reduce")) as explorer:
         for name in ("clip before", "check after", "same", "swamp narrow"):
             turn_to(explorer.page, name, "&e=1")
+            expect(explorer.root.locator(".recorded")).to_be_hidden()
             for width, height in SIZES:
                 explorer.page.set_viewport_size({"width": width, "height": height})
                 explorer.settle()
@@ -368,14 +370,18 @@ def test_it_fits_every_box(browser: Browser, server: Server) -> None:
 # Without a server
 
 
-def test_a_saved_page_holds_each_mistake_and_says_what_it_does_not(
-    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # Training runs take long to make, and are another test's.
-    monkeypatch.setattr(page_setup, "recorded_runs", dict)
-    monkeypatch.setattr(page_setup, "recorded_overlay", dict)
-    target = tmp_path / "saved.html"
-    export(str(target), "?v=1&s=clip&hide=example", "https://order.example/")
+@pytest.fixture(scope="module")
+def target(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A saved page, without the training runs, which are another test's."""
+    target = tmp_path_factory.mktemp("order") / "saved.html"
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(page_setup, "recorded_runs", dict)
+        patched.setattr(page_setup, "recorded_overlay", dict)
+        export(str(target), "?v=1&view=order&ex=clip&k=10&hide=example", "https://order.example/")
+    return target
+
+
+def test_a_saved_page_holds_each_mistake_and_says_what_it_does_not(browser: Browser, target: Path) -> None:
     context = browser.new_context()
     page = context.new_page()
     requests: list[str] = []
@@ -385,11 +391,14 @@ def test_a_saved_page_holds_each_mistake_and_says_what_it_does_not(
     title = root.locator(".outcome-title")
     expect(title).to_have_text(VERDICTS["clip"][0])
     expect(root.locator(".order-tries")).to_be_hidden()
+    recorded = root.locator(".order-card .recorded")
+    expect(recorded).to_have_text(f"{ENGLISH['recorded']} {ENGLISH['orderRecorded']}", use_inner_text=True)
     root.locator(".block-clip [value=wrong]").check(force=True)
     expect(title).to_have_text(VERDICTS["clip before"][0])
     # Two mistakes at once, and a mistake in another format, are not held.
     root.locator(".block-unscale [value=never]").check(force=True)
     expect(root.locator(".outcome-lines")).to_have_text(ENGLISH["orderRecordedOnly"])
+    expect(recorded).to_be_hidden()
     expect(root.get_by_role("link", name=ENGLISH["openLiveStep"])).to_have_attribute("href", "https://order.example/")
     assert root.locator(".block").count() == 8
     root.locator(".block-clip [value=right]").check(force=True)
@@ -401,3 +410,23 @@ def test_a_saved_page_holds_each_mistake_and_says_what_it_does_not(
     assert requests == [target.as_uri()]
     assert MISPLACED["clip"] == ("clip", "before_unscale")
     context.close()
+
+
+def test_a_saved_step_fits_every_box_with_its_mark(browser: Browser, target: Path) -> None:
+    address = Server(f"{target.as_uri()}#v=1&s=clip&e=1", None, None)
+    with watched(open_page(browser, address, reduced_motion="reduce")) as explorer:
+        for name in ("clip before", "swamp narrow"):
+            turn_to(explorer.page, name, "&e=1")
+            for width, height in SIZES:
+                explorer.page.set_viewport_size({"width": width, "height": height})
+                explorer.settle()
+                measured = explorer.at_each(f"(root) => [({MEASURE})(root), ({MARK})(root)]")
+                unfit = {k: each for k, each in zip(ALL_K, measured, strict=True) if each != [FITS, "Recorded."]}
+                assert (name, width, unfit) == (name, width, {})
+
+
+#: What is to be seen of the mark of a recorded step: its word at least.
+MARK = """(root) => {
+  const mark = root.querySelector(".order-card .recorded strong"), { top, bottom } = mark.getBoundingClientRect();
+  return mark.checkVisibility() && top >= 0 && bottom <= innerHeight ? mark.textContent : null;
+}"""

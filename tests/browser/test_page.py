@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
+import re
 from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, expect
@@ -11,10 +12,16 @@ import pytest
 from lossscale_core import FORMATS, FP16
 
 from .agreement import check, check_numbers
+from .hosts import Site
 from .launch import serving
 from .pages import ExplorerPage, open_page
+from .saved_views import saved_address, saved_views, show, unfold
 
+pytest_plugins = ("browser.host_fixtures",)
 pytestmark = pytest.mark.browser
+
+#: A large number without groups, two signs for one, and what could be left alone at the end of a line.
+_UNLIKE = r"(?<![\w.,⁻])(?![01]+\b)\d{5,}(?!\w)|= ≈.*|\d [%]"
 
 
 def test_the_document(explorer: ExplorerPage) -> None:
@@ -50,6 +57,32 @@ def test_the_content_is_text_of_the_document(explorer: ExplorerPage) -> None:
         "What this leaves out",
     ):
         assert part in text
+
+
+def test_numbers_are_written_alike_in_every_view(browser: Browser, site: Site) -> None:
+    long = "view=window&g=65536,8&k=16"
+    views = (
+        long,
+        f"{long}&f=e4m3",
+        "s=tie",
+        "s=coarse",
+        "s=inf&m=predict",
+        "view=distribution&k=17",
+        "s=dyn",
+        "s=clip&o=clip",
+    )
+    with saved_views(browser, saved_address(site)) as explorer:
+        for language, group in (("en", ","), ("pl", "\u00a0")):
+            for link in views:
+                show(explorer, link, f"&lang={language}")
+                unfold(explorer)
+                texts = explorer.root.locator(".columns, .lesson-bar").all_inner_texts()
+                wrong = [found for text in texts for found in re.findall(_UNLIKE, text)]
+                assert (language, link, wrong) == (language, link, [])
+                if link == long:
+                    assert all(number.replace(",", group) in texts[-1] for number in ("g = 65,536", "524,288"))
+                    # A box holds what can be read again.
+                    assert explorer.boxes.first.input_value() == "65536"
 
 
 def test_headings_do_not_skip_a_level(explorer: ExplorerPage) -> None:

@@ -7,12 +7,14 @@ import numpy as np
 from playwright.sync_api import Browser, expect
 import pytest
 
+from lossscale_app.scenarios import SCENARIOS
+
 from .hosts import Site
 from .pages import SEEN, ExplorerPage
 from .pixels import contrast, screenshot
 from .saved_views import OUTCOMES, VIEWS, saved_address, saved_views, show, unfold
 from .sizes import small_texts
-from .test_layout import misplaced
+from .test_layout import meeting, misplaced
 
 pytest_plugins = ("browser.host_fixtures",)
 pytestmark = pytest.mark.browser
@@ -271,6 +273,36 @@ def test_the_menu_opens_inside_the_window(hall: ExplorerPage, width: int) -> Non
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= width
     hall.press("Escape")
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (1920, 1080)], ids=str)
+def test_cards_keep_apart_from_the_beginning(hall: ExplorerPage, size: tuple[int, int]) -> None:
+    hall.page.set_viewport_size({"width": size[0], "height": size[1]})
+    for place, scenario in enumerate(SCENARIOS):
+        link = f"v=1&s={scenario.id}&m=play&th=projector&lang={'pl' if place % 2 else 'en'}"
+        hall.page.evaluate("link => history.replaceState(null, '', `#${link}`)", link)
+        # A page that is new to its first drawing; nothing here may make it lay itself out anew.
+        hall.page.reload()
+        hall.root.locator(".card").first.wait_for()
+        hall.settle()
+        assert (scenario.id, meeting(hall)) == (scenario.id, [])
+        for theme in ("light", "projector"):
+            hall.root.locator(f".choice.theme [value={theme}]").evaluate("input => input.click()")
+            hall.settle()
+            assert (scenario.id, theme, meeting(hall)) == (scenario.id, theme, [])
+
+
+@pytest.mark.parametrize("language", ["en", "pl"])
+def test_the_first_bar_is_one_row(hall: ExplorerPage, language: str) -> None:
+    for size in ((1280, 800), (1920, 1080)):
+        at(hall, "window", size, language)
+        rows = hall.root.locator(".bar-top > *").evaluate_all(
+            """all => new Set(all.filter((each) => each.checkVisibility()).map((each) => {
+                const { top, bottom } = each.getBoundingClientRect();
+                return Math.round((top + bottom) / 16);
+            })).size"""
+        )
+        assert rows == 1
 
 
 def test_from_one_theme_to_another(hall: ExplorerPage) -> None:

@@ -314,7 +314,7 @@ def test_the_tree_says_of_the_runs_what_the_core_says(desk: ExplorerPage) -> Non
         assert value == k
         count = run["end"]["safe"][k + 40]
         assert said.startswith(f"scale {spoken(k)}, ")
-        assert said.endswith(f"; in the window of {count} of {run['end']['steps']} steps"), k
+        assert said.endswith(f"; inside the window in {count} of {run['end']['steps']} steps"), k
     for step in (1, 2, 30, 150, 300):
         desk.root.locator(".step-slider").evaluate(
             "(input, step) => { input.value = step; input.dispatchEvent(new Event('input')); }", step

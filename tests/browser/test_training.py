@@ -1,5 +1,6 @@
 """The training view: runs as the core makes them, told while they are made, and stopped when they are not wanted."""
 
+from collections.abc import Iterator
 import math
 import re
 
@@ -47,10 +48,11 @@ def test_results_are_those_of_the_core(view: ExplorerPage) -> None:
         check_percent(lost, sum(record.lost_of_all for record in records) / 40)
         assert int(skipped) == sum(record.action is Action.SKIP for record in records)
     assert int(shown["rows"]["dynamic"][4]) >= 4
+    expect(view.root.locator(".recorded:visible")).to_have_count(0)
     assert view.page.title().startswith(f"S = {power(12)} = 4096: {shown['title'].lstrip('✓✕▲ ')}")
 
 
-def test_charts_show_every_step(view: ExplorerPage) -> None:
+def test_the_losses_of_every_step(view: ExplorerPage) -> None:
     shown = read(view)
     for run in SHOWN:
         losses = [record.loss for record in core(run)[0]]
@@ -61,7 +63,6 @@ def test_charts_show_every_step(view: ExplorerPage) -> None:
             assert x == pytest.approx(x1 + (x2 - x1) * index / 39, abs=0.11)
             share = math.log(losses[index] / losses[0]) / math.log(losses[-1] / losses[0])
             assert y == pytest.approx(y1 + (y2 - y1) * share, abs=0.3)
-    assert shown["skips"] == [record.step for record in core("dynamic")[0] if record.action is Action.SKIP]
 
 
 def test_autocast_and_scaling_are_told_apart(view: ExplorerPage) -> None:
@@ -87,11 +88,12 @@ def test_the_safe_scales_are_counted(view: ExplorerPage) -> None:
     best = [k for k, count in counts.items() if count == max(counts.values())]
     shown = read(view)
     assert (
-        shown["caption"] == f"S = {power(best[0])} … {power(best[-1])}: in the window of {counts[best[0]]} of 40 steps"
+        shown["caption"]
+        == f"S = {power(best[0])} … {power(best[-1])}: inside the window in {counts[best[0]]} of 40 steps"
     )
     for k in (12, 14, 40):
         view.go(k)
-        assert read(view)["spoken"].endswith(f"in the window of {counts[k]} of 40 steps")
+        assert read(view)["spoken"].endswith(f"inside the window in {counts[k]} of 40 steps")
 
 
 def test_every_step_in_numbers(view: ExplorerPage) -> None:
@@ -227,17 +229,46 @@ def test_releasing_the_slider_makes_the_static_run_anew(view: ExplorerPage) -> N
     assert made(view)["rows"]["static"][0] == f"static S = {power(12)}"
 
 
-def test_two_readers_do_not_wait_for_each_other(view: ExplorerPage, browser: Browser, server: Server) -> None:
+@pytest.fixture(scope="module")
+def other(browser: Browser, server: Server) -> Iterator[ExplorerPage]:
+    """Another reader's page."""
     other = open_page(browser, server)
+    yield other
+    problems = other.watch.problems()
+    other.page.context.close()
+    assert problems == []
+
+
+def test_two_readers_do_not_wait_for_each_other(view: ExplorerPage, other: ExplorerPage) -> None:
     go_to_hash(view, "v=1&view=training&r=steps.2000,seed.5")
     expect(view.root.locator(".run-card progress")).to_be_visible()
     other.type_gradients("1.2345e-5")
     other.wait_for_rows(3)
     assert 0 <= read(view)["progress"] < 1
     expect(view.root.locator(".run-card progress")).to_be_visible()
-    assert other.watch.problems() == []
-    other.page.context.close()
     view.root.locator(".run-card").get_by_role("button", name="Stop").click()
+
+
+def test_the_slider_follows_at_once_while_two_readers_train(view: ExplorerPage, other: ExplorerPage) -> None:
+    both = {view: "seed.5", other: "seed.6"}
+    for explorer, seed in both.items():
+        go_to_hash(explorer, f"v=1&view=training&k=12&r=steps.2000,{seed}")
+    going = [explorer.root.locator(".run-card progress") for explorer in both]
+    for explorer, progress in zip(both, going, strict=True):
+        # The settings of a link are Python's to read.
+        expect(field(explorer, "steps")).to_have_value("2000")
+        expect(progress).to_be_visible()
+    other.slider.focus()
+    for k in (13, 14, 15):
+        other.press("ArrowRight")
+        expect(other.root.locator(".safe-chart .bubble")).to_have_text(re.compile(f"^S = {power(k)} = "))
+        expect(other.slider).to_have_attribute("aria-valuetext", re.compile(f"^scale 2 to the {k}, "))
+        assert read(other)["rows"]["static"][0] == f"static S = {power(k)}"
+        assert other.slider.evaluate("slider => slider.valueAsNumber") == k
+    for explorer, progress in zip(both, going, strict=True):
+        expect(progress).to_be_visible()
+        assert read(explorer)["progress"] < 1
+        explorer.root.locator(".run-card").get_by_role("button", name="Stop").click()
 
 
 def test_a_nan_in_the_data_skips_every_later_step(view: ExplorerPage) -> None:
@@ -253,7 +284,7 @@ def test_a_nan_in_the_data_skips_every_later_step(view: ExplorerPage) -> None:
         "Dynamic: from step 40 on every step is skipped, and the scale comes to 0.",
     ]
     assert shown["lines"][2:] == [
-        f"{name}: ended at step 40. A gradient that is inf or NaN was applied, and the weights are no longer finite."
+        f"Ended at step 40 ({name}). A gradient that is inf or NaN was applied, and the weights are no longer finite."
         for name in ("FP32", "without scaling")
     ]
     assert int(shown["rows"]["dynamic"][4]) == sum(record.action is Action.SKIP for record in records)

@@ -16,7 +16,7 @@ from lossscale_core import Action
 
 from .hosts import NO_STORAGE, Site, go_to_hash
 from .launch import Server
-from .pages import ExplorerPage
+from .pages import ExplorerPage, open_page
 from .test_accessibility import faults
 from .test_embed import FITS, MEASURE, SIZES
 from .test_exports import Saving, printed
@@ -126,7 +126,8 @@ def test_the_charts_as_a_picture(view: ExplorerPage) -> None:
     assert saved.name == "loss-scaling-training-k12-fp16.svg"
     root = ElementTree.fromstring(saved.data)  # noqa: S314 - it is our own
     title = root.find("{http://www.w3.org/2000/svg}title").text
-    assert title == f"Training runs in FP16, static S = {power(12)}, dynamic scaler pytorch,growth_interval.10"
+    scaler = "PyTorch GradScaler (growth_interval = 10)"
+    assert title == f"Training runs in FP16, static S = {power(12)}, dynamic scaler {scaler}"
     texts = {text.text for text in root.iter("{http://www.w3.org/2000/svg}text")}
     words = " ".join(filter(None, texts)).split()
     for key in ("safeTitle", "lossTitle", "traceTitle", "lostTitle"):
@@ -199,8 +200,8 @@ def test_a_scene_opens_with_its_recorded_runs(saved: ExplorerPage, scene: str) -
     go_to_hash(saved, "v=1&view=training&k=39&f=bf16")
     go_to_hash(saved, f"s={scene}")
     shown = made(saved)
-    expect(saved.root.locator(".run-card .busy")).to_have_text(re.compile(re.escape(ENGLISH["run-note-recorded"])))
-    expect(saved.root.locator(".run-card progress")).to_be_hidden()
+    check_marks(saved)
+    expect(saved.root.locator(".run-card .busy")).to_be_hidden()
     expect(saved.root.locator(".run-card").get_by_role("button", name="Make the runs")).to_be_hidden()
     runs = {key.partition(" ")[0]: run for key, run in recorded_runs().items() if is_of(scene, key)}
     for name in SHOWN:
@@ -211,6 +212,23 @@ def test_a_scene_opens_with_its_recorded_runs(saved: ExplorerPage, scene: str) -
             check_measured(shown["rows"][name][1], end["loss"])
         assert int(shown["rows"][name][4].replace(",", "")) == end["skipped"]
         assert len(shown["losses"][name]) == sum(loss is not None for loss in runs[name]["loss"])
+
+
+def check_marks(explorer: ExplorerPage) -> None:
+    """Runs and traces are said to be recorded, whatever else is hidden."""
+    for card, key in (("runs", "runsRecorded"), ("overlay", "overlayRecorded")):
+        mark = explorer.root.locator(f".{card}-card .recorded")
+        expect(mark).to_have_text(f"{ENGLISH['recorded']} {ENGLISH[key]}", use_inner_text=True)
+
+
+def test_what_is_recorded_says_so_where_controls_are_hidden(browser: Browser, site: Site) -> None:
+    link = f"{site.saved().as_uri()}#v=1&s=dyn&hide=run,scaler,autocast,steps"
+    explorer = open_page(browser, Server(link, None, None))
+    expect(explorer.root.locator(".run-card")).to_be_hidden()
+    check_marks(explorer)
+    problems = explorer.watch.problems()
+    explorer.page.context.close()
+    assert problems == []
 
 
 def is_of(scene: str, key: str) -> bool:
@@ -230,9 +248,11 @@ def test_a_scale_that_is_not_recorded_says_so(saved: ExplorerPage) -> None:
     note = saved.root.locator(".run-card .busy")
     expect(note).to_have_text(re.compile(re.escape(ENGLISH["run-note-unrecorded"])))
     assert read(saved)["rows"]["static"][1] == "…"
+    # The others are.
+    check_marks(saved)
     for k in (0, 8, 16, 24, 32, 40):
         saved.go(k)
-        expect(note).to_have_text(re.compile(re.escape(ENGLISH["run-note-recorded"])))
+        expect(note).to_be_hidden()
         assert made(saved)["rows"]["static"][0] == f"static S = {power(k)}"
     saved.format("BF16")
     expect(saved.root.locator(".runs-card .outcome-title")).to_have_text(ENGLISH["runsNotMade"])
@@ -254,7 +274,16 @@ def test_other_settings_need_the_live_page(saved: ExplorerPage) -> None:
     expect(box).to_have_value("5")
     saved.root.get_by_label("jmp", exact=True).check()
     expect(saved.root.locator(".overlay-card .problem")).to_have_text(ENGLISH["settingsNeedLive"])
-    expect(saved.root.locator(".overlay-legend li")).to_have_count(3)
+    legend = saved.root.locator(".overlay-legend li")
+    expect(legend).to_have_count(3)
+    # The reader's own scaler is the one above, and what is recorded can be left out and put back.
+    expect(legend.first).to_contain_text("PyTorch GradScaler (growth_interval = 20): ")
+    saved.root.get_by_label("jmp", exact=True).uncheck()
+    saved.root.get_by_label("Megatron-LM", exact=True).uncheck()
+    expect(legend).to_have_count(2)
+    expect(saved.root.locator(".overlay-card .problem")).to_be_empty()
+    saved.root.get_by_label("Megatron-LM", exact=True).check()
+    expect(legend).to_have_count(3)
     assert (read(saved), saved.page.url) == (before, address)
 
 
@@ -301,11 +330,15 @@ def test_it_fits_its_box(boxes: dict[str, ExplorerPage], form: str) -> None:
 
 
 @pytest.mark.parametrize("scene", ["nan", "autocast"])
-def test_a_scene_fits_its_box(boxes: dict[str, ExplorerPage], scene: str) -> None:
+def test_a_scene_fits_its_box_with_its_mark(boxes: dict[str, ExplorerPage], scene: str) -> None:
     explorer = boxes["saved"]
     go_to_hash(explorer, f"s={scene}&e=1")
-    for size in SIZES:
+    # In the last one there is room for the scales, too.
+    for size in (*SIZES, (1200, 900)):
         explorer.page.set_viewport_size({"width": size[0], "height": size[1]})
         explorer.settle()
         assert (size, explorer.root.evaluate(MEASURE)) == (size, FITS)
         assert (size, misplaced(explorer)) == (size, [])
+        mark = explorer.root.locator(".runs-card .recorded strong")
+        expect(mark).to_have_text(ENGLISH["recorded"], use_inner_text=True)
+        expect(mark).to_be_in_viewport(ratio=1)

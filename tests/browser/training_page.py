@@ -42,7 +42,7 @@ _READ = r"""(root) => {
     lines: texts(all(".runs-card .outcome-lines p")),
     rows: Object.fromEntries(all(".run-table tbody tr").map((row) => [row.dataset.run, texts(row.children)])),
     losses: Object.fromEntries(["fp32", "unscaled", "static", "dynamic"].map((name) => [name, points(name)])),
-    skips: all(".trace-chart .skip").map((mark) => Number(mark.dataset.step)),
+    skipped: root.querySelector(".trace-chart .skips.dynamic .mark")?.getAttribute("d").split("M").length - 1,
     cells: Object.fromEntries(all(".autocast td[data-run]").map((cell) => [cell.dataset.run, texts(cell.children)])),
     same: text(".autocast-card > p:last-child"),
     step: text(".step-card h2"),
@@ -62,15 +62,18 @@ def power(exponent: int) -> str:
 
 
 @cache
-def core(name: str, policy: str = POLICY, run: str = RUN, k: int = 12) -> tuple[tuple[StepRecord, ...], float]:
-    """The records of a run in FP16, and which share of the held-out images it tells right."""
-    training = Training(Request(policy, run, k, "fp16").plan(name))
+def core(
+    name: str, policy: str = POLICY, run: str = RUN, k: int = 12, fmt: str = "fp16"
+) -> tuple[tuple[StepRecord, ...], float]:
+    """The records of a run, and which share of the held-out images it tells right."""
+    training = Training(Request(policy, run, k, fmt).plan(name))
     return tuple(training), training.accuracy()
 
 
 def last_loss(records: tuple[StepRecord, ...]) -> float:
     """The mean over the last 30 steps."""
-    return sum(record.loss for record in records[-30:]) / 30
+    losses = [record.loss for record in records[-30:]]
+    return sum(losses) / len(losses)
 
 
 def check_measured(text: str, value: float) -> None:

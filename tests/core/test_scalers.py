@@ -384,17 +384,6 @@ def test_a_million_steps():
     assert ran.scales[10] == 16384 * 2
 
 
-@pytest.mark.parametrize(("pattern", "quote", "place"), [("FFxN", "“x”", 3), ("f", "“f”", 1), ("N ", "“ ”", 2)])
-def test_another_letter_is_refused_with_its_place(pattern, quote, place):
-    with pytest.raises(InputError, match=f"letter {place}, {quote}"):
-        ScalerPolicy().run(pattern)
-
-
-def test_a_letter_beyond_the_end_of_training_is_refused():
-    with pytest.raises(InputError, match="letter 21"):
-        SCALER_PRESETS["deepspeed_zero"].run("N" * 20 + "\n")
-
-
 HUGE = 10**400
 BAD = {
     "init_scale": [0, -1, math.inf, -math.inf, math.nan, "1", None, True, HUGE, 1e39, 1e-50, [1.0], 1j],

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from lossscale_core import Action, ScalerPolicy, Training, TrainingPlan, digits
+from lossscale_core import Action, InputError, ScalerPolicy, Training, TrainingPlan, digits
 
 from .training_runs import TRAINED_WITH, followed, identical, logits, ran, static, strict
 
@@ -282,3 +282,53 @@ def test_the_norm_is_that_of_the_unscaled_gradient(log2_scale):
         for step in followed(Training(TrainingPlan(steps=3, scaler=static(log2_scale)))):
             assert step.record.scale in step.record.window
             assert step.record.norm == pytest.approx(norm(step.gradients), rel=2e-3)
+
+
+# One run, however it is iterated over.
+
+
+def broken_off(run, made):
+    """Its first steps, by a loop that is left."""
+    records = []
+    for record in run:
+        records.append(record)
+        if len(records) == made:
+            break
+    return records
+
+
+@pytest.mark.parametrize("made", [1, 3, 11, 12])
+@pytest.mark.parametrize(
+    "begin", [broken_off, lambda run, made: [next(iter(run)) for _ in range(made)]], ids=["left", "step by step"]
+)
+def test_a_run_that_was_broken_off_goes_on_at_the_next_step(begin, made):
+    plan = TrainingPlan(steps=12, batch=8, micro_batches=2, scaler=ScalerPolicy(growth_interval=3))
+    with strict():
+        run = Training(plan)
+        records = begin(run, made)
+        records += run
+        assert list(run) == []
+    assert [record.step for record in records] == list(range(1, 13))
+    whole = ran(plan)
+    assert tuple(records) == whole.records
+    assert all(map(np.array_equal, run.parameters, whole.parameters))
+
+
+def test_loops_over_a_run_share_its_steps():
+    plan = TrainingPlan(steps=9, batch=8)
+    run = Training(plan)
+    assert [record.step for pair in zip(run, run, strict=False) for record in pair] == list(range(1, 9))
+    # The ninth had no other to pair it with.
+    assert list(run) == []
+    assert all(map(np.array_equal, run.parameters, ran(plan).parameters))
+
+
+@pytest.mark.parametrize(
+    "plan", [None, "adam", 3, {"steps": 3}, TrainingPlan, ScalerPolicy(), np.array([1, 2])], ids=str
+)
+def test_what_is_no_plan_is_refused(plan):
+    with strict(), pytest.raises(InputError) as refused:
+        Training(plan)
+    said = str(refused.value)
+    assert said.startswith(f"plan must be a TrainingPlan: “{str(plan)[:60]}")
+    assert said.endswith("” is not.")

@@ -8,7 +8,7 @@ import pytest
 from lossscale_core import BF16, E4M3, E5M2, FP16, Action, Ending, ScalerPolicy, Training, TrainingPlan
 from lossscale_core.training_plans import Injection
 
-from .training_runs import followed, identical, ran, static
+from .training_runs import followed, identical, ran, static, strict
 
 FORMATS = [FP16, BF16, E5M2, E4M3]
 LABELS = [fmt.label for fmt in FORMATS]
@@ -145,6 +145,30 @@ def test_a_loss_that_is_not_finite_is_told_even_where_a_scaler_skips():
     assert math.isfinite(before.loss)
     assert not math.isfinite(last.loss)
     assert last.action is Action.SKIP
+
+
+@pytest.mark.parametrize(
+    ("plan", "last"),
+    [
+        ({"injection": Injection("inf", 5)}, 5),
+        ({"learning_rate": 1e38, "positions": 1, "autocast": False}, 1),
+        ({"scaler": ScalerPolicy(min_scale=2.0**16, at_min="raise_if_at_min"), "injection": Injection("nan", 4)}, 4),
+        ({}, 12),
+    ],
+    ids=["weights", "diverged", "scaler", "the last step"],
+)
+def test_a_run_that_is_over_makes_no_further_step(plan, last):
+    run = Training(TrainingPlan(steps=12, **plan))
+    with strict():
+        records = list(run)
+    assert [record.step for record in records] == list(range(1, last + 1))
+    assert (records[-1].ending is None) == (last == 12)
+    kept, state = [parameter.copy() for parameter in run.parameters], run.scaler_state
+    for _ in range(2):
+        assert list(run) == []
+        assert next(iter(run), None) is None
+    assert all(np.array_equal(one, other, equal_nan=True) for one, other in zip(run.parameters, kept, strict=True))
+    assert run.scaler_state == state
 
 
 def test_endings_are_sentences():

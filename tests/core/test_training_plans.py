@@ -9,6 +9,8 @@ import pytest
 from lossscale_core import BF16, E4M3, E5M2, FP16, FP32, FP64, InputError, ScalerPolicy, Training, TrainingPlan
 from lossscale_core.training_plans import Injection
 
+from .training_runs import strict
+
 HUGE = 10**400
 NO_COUNT = [True, False, None, "3", "", 1.0, 2.5, math.nan, math.inf, -math.inf, [1], 1j, np.float64(2)]
 NO_NUMBER = [0, 0.0, -1, -1e-9, math.nan, math.inf, -math.inf, True, False, "0.1", "", [0.1], 1j, HUGE, 1e39, 1e-46]
@@ -32,9 +34,9 @@ BAD = {
 }
 
 BAD_INJECTION = {
-    "inject": [{"kind": kind} for kind in ("Inf", "nan ", "none", *NO_CHOICE, math.inf)],
-    "inject_at": [{"step": step} for step in (0, -1, *NO_COUNT)],
-    "inject_lasting": [{"lasting": lasting} for lasting in (1, 0, None, "true", math.nan)],
+    "kind": [{"kind": kind} for kind in ("Inf", "nan ", "none", *NO_CHOICE, math.inf)],
+    "step": [{"step": step} for step in (0, -1, *NO_COUNT)],
+    "lasting": [{"lasting": lasting} for lasting in (1, 0, None, "true", math.nan)],
 }
 
 
@@ -64,6 +66,22 @@ def test_damage_that_cannot_be_done_is_refused_by_name(name, changes):
     with pytest.raises(InputError) as refused:
         Injection(**{"kind": "inf", "step": 3, **changes})
     check(refused, name, *changes.values())
+
+
+def test_every_field_of_damage_is_checked():
+    assert set(BAD_INJECTION) == {field.name for field in fields(Injection)}
+
+
+@pytest.mark.parametrize("lasting", [False, True])
+@pytest.mark.parametrize(
+    ("step", "steps"), [(301, 300), (10**9, 2000), (HUGE, 300), (2, 1), (np.uint8(9), np.uint8(8))]
+)
+def test_damage_after_the_last_step_is_refused(step, steps, lasting):
+    with strict(), pytest.raises(InputError) as refused:
+        TrainingPlan(steps=steps, injection=Injection("nan", step, lasting))
+    quote = f"{str(step)[:60]}…" if step == HUGE else step
+    assert str(refused.value) == f"step must be at most steps, “{steps}”: “{quote}” is not."
+    assert TrainingPlan(steps=steps, injection=Injection("nan", steps, lasting)).injection.step == steps
 
 
 @pytest.mark.parametrize(
@@ -112,7 +130,8 @@ def test_the_rule_is_told(changes, rule):
         {"hidden": (8,) * 6},
         *({"format": fmt} for fmt in (FP16, BF16, E5M2, E4M3, FP32)),
         {"injection": Injection("nan", 1, lasting=True)},
-        {"injection": Injection("inf", 10**9)},
+        {"injection": Injection("inf", 300)},
+        {"injection": Injection("inf", np.int64(1)), "steps": 1},
     ],
     ids=str,
 )

@@ -12,6 +12,8 @@ from lossscale_core import (
     E4M3,
     E5M2,
     FP16,
+    FP64,
+    InputError,
     StageName,
     StepExample,
     StepOrder,
@@ -386,3 +388,36 @@ def test_what_is_misplaced():
 def test_the_right_order_is_the_one_by_default():
     example = StepExample(((0.1, 0.7), (3.0, 0.2)), tokens=(1, 2), clip_at=1.0)
     assert take_step(example) == take_step(example, RIGHT, 1.0, FP16)
+
+
+# What no step can be taken with.
+
+
+@pytest.mark.parametrize(
+    ("name", "rule", "value"),
+    [
+        *(
+            ("example", "a StepExample", value)
+            for value in (None, 1.0, ((1.0,),), "same", StepExample, np.array([1, 2]))
+        ),
+        *(("order", "a StepOrder", value) for value in (None, "late", {"scale": "late"}, StepOrder, np.array([1, 2]))),
+        *(
+            ("fmt", "a format no wider than FP32", value)
+            for value in (None, "fp16", 16, np.float16, [FP16], np.array([1, 2]), FP64)
+        ),
+    ],
+    ids=str,
+)
+def test_an_argument_that_is_none_is_refused_by_name(name, rule, value):
+    with pytest.raises(InputError) as refused:
+        take_step(**{"example": one(0.5), name: value})
+    said = str(refused.value)
+    assert said.startswith(f"{name} must be {rule}: “{str(value)[:60]}")
+    assert said.endswith("” is not.")
+
+
+@pytest.mark.parametrize("scale", [None, "8", 0, -1, math.nan, math.inf, [8], np.array([1, 2])], ids=str)
+def test_a_scale_that_is_none_is_refused(scale):
+    with pytest.raises(InputError) as refused:
+        take_step(one(0.5), scale=scale)
+    assert str(refused.value) == f"A loss scale must be a finite number above 0: “{scale}” is not."
