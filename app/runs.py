@@ -216,8 +216,8 @@ def _part(records: list[StepRecord], start: int, *, narrow: bool) -> dict[str, A
 def _end(records: list[StepRecord], training: Training) -> dict[str, Any]:
     """What came of a run; `weights` tells whether another one came to the same, bit for bit."""
     last = records[-1]
-    # One bad batch says nothing about what has been learned.
-    losses = [row.loss for row in records[-_LAST:] if math.isfinite(row.loss)]
+    # One bad batch says nothing about what has been learned, unless training ends with it.
+    losses = [row.loss for row in records[-_LAST:] if math.isfinite(row.loss) or last.ending]
     loss = sum(losses) / len(losses) if losses else math.nan
     skipped = sum(row.action is not Action.STEP for row in records)
     return {

@@ -1,8 +1,8 @@
 // The loss of each run, step by step, on a logarithmic axis.
 
-import { svg } from "./dom.js";
+import { change, svg } from "./dom.js";
 import { SHOWN_RUNS } from "./runs.js";
-import { StepChart, spread } from "./stepchart.js";
+import { StepChart, lineKeys, spread } from "./stepchart.js";
 import { pretty } from "./words.js";
 
 const TALL = 190;
@@ -11,6 +11,7 @@ const DECADES = [10, 1, 0.1, 0.01, 0.001, 0.0001];
 export class LossChart extends StepChart {
   constructor(store) {
     super(store, "loss-chart");
+    this.keys = lineKeys(store.words, SHOWN_RUNS);
   }
 
   draw(size, runs, steps) {
@@ -24,6 +25,7 @@ export class LossChart extends StepChart {
     ]).flat();
     const lines = SHOWN_RUNS.filter((name) => runs[name]).map((name) => svg("path", { class: `run-line ${name}`, d: this.path(runs[name].loss, y) }));
     const labels = this.labelled ? this.labels(runs, y, unit, floor) : [];
+    change(this.keys, { "data-hidden": this.labelled });
     this.picture.replaceChildren(...grid, this.stepAxis(""), ...lines, ...labels, this.cursor);
   }
 

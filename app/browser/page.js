@@ -344,6 +344,11 @@ export class Page {
     this.goTo(hash);
   }
 
+  // A link is with Python: what is shown is not yet what it stands for.
+  reading(going) {
+    change(this.element, { "data-reading": going });
+  }
+
   // The numbers of a link whose tables are not here are Python's to read.
   unread(text, { ignored, unread }) {
     if (unread.length && this.store.online) this.store.openLink(text);

@@ -67,6 +67,13 @@ function margins(words) {
   return [Math.max(LEFT, widest(rows, 400)), Math.max(RIGHT, widest(SHOWN_RUNS.map((name) => words.say(`run-${name}-short`)), 700))];
 }
 
+// Samples of the lines of a chart that has no room to name them.
+export function lineKeys(words, names) {
+  return html("p", { class: "line-keys quiet" }, ...names.map((name) => html("span", {},
+    svg("svg", { class: "line-key", width: 30, height: 8, "aria-hidden": "true" }, svg("line", { class: `run-line ${name}`, x1: 0, x2: 30, y1: 4, y2: 4 })),
+    words.say(`run-${name}-short`))));
+}
+
 // Move labels apart that stand one below the other, so that none covers another; in the order of their places.
 export function spread(labels, gap, lowest) {
   const ordered = [...labels].sort((a, b) => a.y - b.y);

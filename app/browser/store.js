@@ -139,11 +139,13 @@ export class Store {
   openLink(link, whole) {
     this.forget();
     this.question({ link }, { whole: whole === true, before: this.state });
+    this.page.reading(true);
   }
 
   forget() {
     for (const [number, { box, form, restoring, whole }] of this.questions) {
       if (box || form || restoring || whole !== undefined) this.questions.delete(number);
+      if (whole !== undefined) this.page.reading(false);
       form?.forget();
     }
   }
@@ -184,6 +186,7 @@ export class Store {
     if (question.done) return void question.done(message);
     if (question.data || question.upload) return void this.counted(question, cancelled ? null : distribution, problem);
     const { box, text, restoring, whole, before } = question;
+    if (whole !== undefined) this.page.reading(false);
     if (ignored?.length && whole) return;
     if (problem || box) this.page.problem(problem, box);
     if (problem) return;
@@ -206,6 +209,7 @@ export class Store {
   // There will be no more answers.
   goOffline() {
     this.online = false;
+    this.page.reading(false);
     for (const { box, done } of this.questions.values()) {
       if (box) this.page.alone(box);
       done?.({ problem: this.words.say("answerLost") });

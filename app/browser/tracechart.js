@@ -3,7 +3,7 @@
 import { change, html, svg } from "./dom.js";
 import { OVERFLOW } from "./lookup.js";
 import { hatches, marksAt } from "./marks.js";
-import { StepChart, spread } from "./stepchart.js";
+import { StepChart, lineKeys, spread } from "./stepchart.js";
 import { WindowAreas } from "./windowareas.js";
 import { power, pretty } from "./words.js";
 
@@ -17,6 +17,7 @@ export class TraceChart extends StepChart {
       dynamic: html("span", {}, words.say("traceSkippedDynamic")), static: html("span", {}, words.say("traceSkippedStatic")),
       none: html("span", {}, html("i", { class: "no-window-key" }), words.say("stepNoWindow")),
     };
+    this.lines = lineKeys(words, ["static", "dynamic"]);
     this.legend = html("p", { class: "trace-legend quiet" }, ...Object.values(this.keys));
   }
 
@@ -34,6 +35,7 @@ export class TraceChart extends StepChart {
       this.staticLine(state.k), marked("static"),
       ...(runs.dynamic ? [svg("path", { class: "run-line dynamic trace", d: this.line(runs.dynamic) })] : []), marked("dynamic"),
       ...areas.names(words, unit), ...(this.labelled ? this.labels(runs, state, unit, floor) : []), this.cursor);
+    change(this.lines, { "data-hidden": this.labelled });
     this.showKeys({ dynamic: skips.dynamic.length, static: skips.static.length, none: areas.has("none") });
   }
 

@@ -50,8 +50,8 @@ export class TrainingView {
       html("h2", { id: `lse-${name}-title` }, title), ...parts);
     this.left = [
       card("window safe-card", words.say("safeTitle"), this.chart.element),
-      card("landing-card loss-card", words.say("lossTitle"), this.loss.element),
-      card("landing-card trace-card", words.say("traceTitle"), this.trace.element, this.slider.element, this.trace.legend),
+      card("landing-card loss-card", words.say("lossTitle"), this.loss.element, this.loss.keys),
+      card("landing-card trace-card", words.say("traceTitle"), this.trace.element, this.slider.element, this.trace.lines, this.trace.legend),
       card("landing-card lost-card", words.say("lostTitle"), this.mapChoice.element, this.map.element, this.legend()),
       this.autocast.element,
     ];

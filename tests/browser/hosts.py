@@ -5,7 +5,7 @@ from html import escape
 from pathlib import Path
 from types import SimpleNamespace
 
-from playwright.sync_api import Frame, Page
+from playwright.sync_api import Frame, Page, expect
 
 from lossscale_app.links import read_link
 from lossscale_app.saved_page import saved_page
@@ -95,6 +95,11 @@ def share_link(explorer: ExplorerPage) -> str:
     )
 
 
+def wait_until_read(explorer: ExplorerPage) -> None:
+    """Wait until no link is still with Python."""
+    expect(explorer.root).not_to_have_attribute("data-reading", "")
+
+
 def go_to_hash(explorer: ExplorerPage, link: str) -> None:
     """What a reader does who types another hash."""
     explorer.page.evaluate(
@@ -104,3 +109,4 @@ def go_to_hash(explorer: ExplorerPage, link: str) -> None:
         })""",
         link,
     )
+    wait_until_read(explorer)

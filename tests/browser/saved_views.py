@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from playwright.sync_api import Browser
 
-from .hosts import Site
+from .hosts import Site, wait_until_read
 from .launch import Server
 from .pages import ExplorerPage
 
@@ -49,6 +49,7 @@ def show(explorer: ExplorerPage, link: str, keys: str = "") -> None:
         })""",
         f"v=1&{link}{keys}",
     )
+    wait_until_read(explorer)
     explorer.settle()
 
 

@@ -101,6 +101,18 @@ def test_texts_lines_and_places(hall: ExplorerPage, size: tuple[int, int], langu
             assert (state, k, misplaced(hall)) == (state, k, [])
 
 
+@pytest.mark.parametrize("size", [(1280, 720), (800, 600), (525, 450), (390, 844), (320, 480)], ids=str)
+def test_boxes_are_as_tall_as_their_text(hall: ExplorerPage, size: tuple[int, int]) -> None:
+    for state in ("window", "training", "lecture"):
+        at(hall, state, size, "pl")
+        low = hall.root.evaluate(
+            """root => [...root.querySelectorAll("select, input[type=text]")].filter((box) => box.checkVisibility())
+                .map((box) => [box.id, box.clientHeight, parseFloat(getComputedStyle(box).fontSize)])
+                .filter(([, height, text]) => height < 1.15 * text)"""
+        )
+        assert (state, low) == (state, [])
+
+
 @pytest.mark.parametrize("size", SIZES, ids=str)
 @pytest.mark.parametrize(("state", "slider"), [("window", "scale"), ("training", "scale"), ("training", "step")])
 def test_thumbs_are_large(hall: ExplorerPage, state: str, slider: str, size: tuple[int, int]) -> None:

@@ -229,6 +229,8 @@ def test_the_training_view_by_touch(hand: ExplorerPage) -> None:
 def test_the_order_view_and_a_lesson_by_touch(hand: ExplorerPage) -> None:
     show(hand, "s=clip")
     title = hand.root.locator(".outcome-title")
+    expect(title).to_have_text("◆ The step is 512 times too small, and nothing says so")
+    hand.root.locator(".block-clip").get_by_text("after unscaling", exact=True).tap(force=True)
     expect(title).to_have_text("✓ The step is the true one, bit for bit")
     hand.root.locator(".block-clip").get_by_text("before unscaling", exact=True).tap(force=True)
     expect(title).to_have_text("◆ The step is 512 times too small, and nothing says so")

@@ -34,8 +34,13 @@ def near_codes(fmt: Format) -> st.SearchStrategy[float]:
     def build(code: int, half: int, steps: int, sign: float) -> float:
         field, mantissa = divmod(code, 1 << fmt.mantissa_bits)
         doubled = 2 * (mantissa + ((1 << fmt.mantissa_bits) if field else 0)) + half
-        return sign * nudged(math.ldexp(doubled, max(field, 1) - fmt.bias - fmt.mantissa_bits - 1), steps)
+        try:
+            return sign * nudged(math.ldexp(doubled, max(field, 1) - fmt.bias - fmt.mantissa_bits - 1), steps)
+        except OverflowError:
+            return sign * math.inf
 
-    return st.builds(
-        build, st.integers(0, fmt.max_code), st.integers(0, 1), st.integers(-2, 2), st.sampled_from((1.0, -1.0))
+    codes = st.integers(0, fmt.max_code)
+    # Only beyond the last code of float64 itself there is nothing finite.
+    return st.builds(build, codes, st.integers(0, 1), st.integers(-2, 2), st.sampled_from((1.0, -1.0))).filter(
+        math.isfinite
     )
