@@ -107,8 +107,10 @@ def test_boxes_are_as_tall_as_their_text(hall: ExplorerPage, size: tuple[int, in
         at(hall, state, size, "pl")
         low = hall.root.evaluate(
             """root => [...root.querySelectorAll("select, input[type=text]")].filter((box) => box.checkVisibility())
-                .map((box) => [box.id, box.clientHeight, parseFloat(getComputedStyle(box).fontSize)])
-                .filter(([, height, text]) => height < 1.15 * text)"""
+                .map((box) => ({ box, style: getComputedStyle(box) }))
+                .map(({ box, style }) => [box.id, parseFloat(style.fontSize),
+                    box.clientHeight - parseFloat(style.paddingTop) - parseFloat(style.paddingBottom)])
+                .filter(([, text, height]) => height < 1.1 * text)"""
         )
         assert (state, low) == (state, [])
 
@@ -287,10 +289,10 @@ def test_the_menu_opens_inside_the_window(hall: ExplorerPage, width: int) -> Non
     hall.press("Escape")
 
 
-@pytest.mark.parametrize("size", [(1280, 800), (1920, 1080)], ids=str)
-def test_cards_keep_apart_from_the_beginning(hall: ExplorerPage, size: tuple[int, int]) -> None:
+@pytest.mark.parametrize(("size", "every"), [((1280, 800), 1), ((1920, 1080), 5)], ids=str)
+def test_cards_keep_apart_from_the_beginning(hall: ExplorerPage, size: tuple[int, int], every: int) -> None:
     hall.page.set_viewport_size({"width": size[0], "height": size[1]})
-    for place, scenario in enumerate(SCENARIOS):
+    for place, scenario in enumerate(SCENARIOS[::every]):
         link = f"v=1&s={scenario.id}&m=play&th=projector&lang={'pl' if place % 2 else 'en'}"
         hall.page.evaluate("link => history.replaceState(null, '', `#${link}`)", link)
         # A page that is new to its first drawing; nothing here may make it lay itself out anew.
