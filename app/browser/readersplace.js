@@ -2,8 +2,8 @@
 
 import { change } from "./dom.js";
 
-// What a reader has typed, by its id; and what can have the focus.
-const TYPED = ".field[id], input[type=checkbox][id]", REACHED = "a[href], button, input, select, textarea, summary, [tabindex]";
+// What a reader has typed, by its id, but for choices and settings, which are the state's; and what can have the focus.
+const TYPED = "input.field[id]:not(.setting *), input[type=checkbox][id]", REACHED = "a[href], button, input, select, textarea, summary, [tabindex]";
 
 const all = (element, selector) => [...element.querySelectorAll(selector)];
 

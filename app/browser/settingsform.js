@@ -45,12 +45,11 @@ export class SettingsForm {
     this.shown = null;
   }
 
-  // Have typed what a former form had, which was in another language, and be told in this one what is wrong with it.
+  // Have in the boxes what a former form had, which was in another language, and be told in this one what is wrong.
   follow(former) {
-    if (!former.typed) return;
     this.shown = former.shown;
     for (const [name, box] of this.boxes) box.value = former.boxes.get(name).value;
-    this.changed();
+    if (former.typed) this.changed();
   }
 
   changed() {

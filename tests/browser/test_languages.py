@@ -327,6 +327,16 @@ def test_python_refuses_in_polish(live: ExplorerPage, link: str) -> None:
     show(live, "view=window&k=2", "&lang=en")
 
 
+def test_a_link_in_another_language_is_shown_as_it_is(saved: ExplorerPage) -> None:
+    show(saved, "view=training&k=3", "&lang=en")
+    expect(saved.root.locator("#lse-run-positions")).to_have_value("32768")
+    show(saved, "s=dyn", POLISH)
+    expect(saved.root.locator("#lse-scenario")).to_have_value("dyn")
+    expect(saved.root.locator("#lse-run-positions")).to_have_value("1")
+    expect(saved.root.locator("#lse-run-reduction")).to_have_value("sum")
+    expect(saved.root.locator("#lse-scaler-growth_interval")).to_have_value("20")
+
+
 def type_in(explorer: ExplorerPage, selector: str, text: str) -> None:
     box = explorer.root.locator(selector)
     box.fill(text)
