@@ -6,6 +6,7 @@ from typing import Any, Literal, NoReturn
 import numpy as np
 
 from lossscale_core.errors import Sentence
+from lossscale_core.formats import Format
 from lossscale_core.refusals import Field, FieldError
 
 
@@ -37,6 +38,19 @@ def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
     if not any(type(value) is type(choice) and value == choice for choice in choices):
         *others, last = map(str, choices)
         refuse(name, Sentence("{others} or {last}", others=", ".join(others), last=last), value)
+
+
+def check_format(fmt: Any) -> None:
+    """Refuse what is no format, such as the name of one.
+
+    Args:
+        fmt: what was given.
+
+    Raises:
+        InputError: it is none.
+    """
+    if not isinstance(fmt, Format):
+        refuse("fmt", "a Format such as FP16 or FORMATS[name]", fmt)
 
 
 def is_whole(value: Any) -> bool:

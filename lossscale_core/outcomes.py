@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lossscale_core.bits import Patterns, after_rounding, bit_patterns, blocks, last_code_below
+from lossscale_core.checks import check_format
 from lossscale_core.errors import InputError, quoted
 from lossscale_core.exact import exact_scale
 from lossscale_core.formats import FP32, Cut, Format
@@ -52,8 +53,9 @@ def outcome_cuts(fmt: Format, product: Product = "exact") -> tuple[Cut, Cut, Cut
         The cuts above which it is no more lost, no more subnormal, and overflows.
 
     Raises:
-        InputError: the product is formed in a way that is not known.
+        InputError: the product is formed in a way that is not known, or the format is none.
     """
+    check_format(fmt)
     if product not in ("exact", "float32"):
         raise InputError(
             "The product g*S is formed “exact” or in “float32”: {product} is not known.", product=quoted(product)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lossscale_core.arrays import Floats, as_gradients
+from lossscale_core.checks import check_format
 from lossscale_core.exact import sticky_float
 from lossscale_core.formats import FP16, Format
 from lossscale_core.halves import cast_halves
@@ -37,12 +38,13 @@ def cast(values: ArrayLike, fmt: Format) -> NDArray[Any]:
         the format has a negative zero.
 
     Raises:
-        InputError: the values are not real numbers.
+        InputError: the values are not real numbers, or the format is none.
 
     Example:
         >>> cast([2**-25, 65519.999, -1e6], FP16).tolist()
         [0.0, 65504.0, -inf]
     """
+    check_format(fmt)
     source = as_gradients(values)
     flat = np.ascontiguousarray(source).reshape(-1)
     result = np.empty(flat.shape, np.float16 if fmt == FP16 else np.float32)
@@ -157,7 +159,11 @@ def encode(values: ArrayLike, fmt: Format) -> NDArray[np.int64]:
         An int64 array of the same shape: sign, exponent and mantissa fields as one number.
         NaN gets the pattern with all exponent and mantissa bits set, or that of -0 in a
         format without negative zero. Formats without any NaN have no pattern for it.
+
+    Raises:
+        InputError: the format is none.
     """
+    check_format(fmt)
     stored = np.asarray(values, np.float64)
     magnitude = np.abs(stored)
     finite = np.where(np.isfinite(magnitude), magnitude, 0)

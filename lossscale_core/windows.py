@@ -6,6 +6,7 @@ import math
 
 from numpy.typing import ArrayLike
 
+from lossscale_core.checks import check_format
 from lossscale_core.exact import floor_log2
 from lossscale_core.extents import extent
 from lossscale_core.formats import Cut, Format
@@ -106,7 +107,7 @@ def safe_window(
         gradient both are (0, inf).
 
     Raises:
-        InputError: the gradients are not real numbers.
+        InputError: the gradients are not real numbers, or the format is none.
 
     Example:
         >>> survive = safe_window([2**-26, 8.0], FP16).survive
@@ -131,7 +132,11 @@ def windows_between(
 
     Returns:
         The exact windows.
+
+    Raises:
+        InputError: the format is none, or the product is formed in a way that is not known.
     """
+    check_format(fmt)
     if smallest is None or largest is None:
         everything = Window(Fraction(0), False, math.inf, False)
         return SafeWindow(everything, everything, nonfinite)

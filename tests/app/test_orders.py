@@ -206,7 +206,7 @@ SAID = {
 }
 
 
-@pytest.mark.parametrize("fmt", ["fp16", "e4m3"])
+@pytest.mark.parametrize("fmt", ["fp16", pytest.param("e4m3", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_what_is_said_of_two_mistakes_at_once_is_true(name, fmt):
     for order in in_pairs(name):
