@@ -65,7 +65,6 @@ def test_a_bad_setting_is_named_and_kept(view: ExplorerPage, name: str) -> None:
         view.page.wait_for_function("() => location.search.includes('max_scale.p17')")
         made(view)
     address, before = view.page.url, read(view)
-    view.page.wait_for_timeout(600)
     frames = len(view.watch.frames)
     box = enter(view, name, text)
     expect(problem(view, card)).to_contain_text(quoted)
