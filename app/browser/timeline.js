@@ -27,20 +27,20 @@ export class Timeline {
     return !history.state?.lossscale && location.hash.includes("=");
   }
 
-  // The history's entries are the page's own to write.
-  get writes() {
-    return this.owned && !this.followed;
+  // In the page's own history that entry is not to be written over.
+  get waits() {
+    return this.owned && this.followed;
   }
 
   drag(state) {
-    if (!this.writes || this.pacing) return;
+    if (!this.owned || this.waits || this.pacing) return;
     this.pacing = setTimeout(() => { this.pacing = null; }, PACE);
     this.dragged = true;
     this.put("replaceState", this.index, this.write(state));
   }
 
   rest(state) {
-    if (this.owned && !this.writes) return;
+    if (this.waits) return;
     const now = snapshot(state), before = this.entries[this.index];
     if (this.dragged) this.put("replaceState", this.index, this.write({ ...state, ...before }));
     this.dragged = false;
@@ -67,7 +67,7 @@ export class Timeline {
 
   // What is no decision of its own, such as whose journey is shown, goes into the entry that is there.
   note(state) {
-    if (!this.owned || this.writes) this.keep(state);
+    if (!this.waits) this.keep(state);
   }
 
   keep(state) {

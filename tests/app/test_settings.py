@@ -20,6 +20,8 @@ from lossscale_app.settings import (
 )
 from lossscale_core import BF16, FORMATS, FP16, SCALER_PRESETS, Injection, InputError, ScalerPolicy, TrainingPlan
 
+from .field_rules import TAKES
+
 #: A word, and what it sets.
 POLICY_WORDS = {
     "init_scale.p16": 65536,
@@ -404,39 +406,6 @@ def test_more_work_than_a_server_should_do_is_refused(text, product):
     assert read_run("steps.1500,batch.1000").steps == 1500
 
 
-#: What each field takes, in the words of a refusal.
-TAKES = {
-    "init_scale": "a finite number above 0 in float32",
-    "growth_factor": "a finite number above 1",
-    "backoff_factor": "a number between 0 and 1",
-    "growth_interval": "a whole number of at least 1",
-    "growth_delay": "a whole number of at least 0",
-    "growth_compare": "== or >=",
-    "hysteresis": "a whole number of at least 1",
-    "hysteresis_refill": "growth, finite or finite_or_backoff",
-    "min_scale": "a finite number above 0 in float32, or none",
-    "max_scale": "a finite number above 0 in float32, or none",
-    "at_min": "clamp, raise_if_at_min or raise_if_would_reach",
-    "stop_scale": "a finite number above 0 in float32, or none",
-    "grow_to_inf": "hold or allow",
-    "dtype": "float32 or float64",
-    "factor_dtype": "float32 or float64",
-    "lag": "0 or 1",
-    "tolerance": "a number from 0 to 1",
-    "dynamic": "True or False",
-    "seed": "a whole number from 0 to 4294967295",
-    "steps": "a whole number from 1 to 2000",
-    "batch": "a whole number from 1 to 1024",
-    "micro_batches": "a whole number from 1 to 16",
-    "positions": "a whole number from 1 to 67108864",
-    "reduction": "mean or sum",
-    "optimizer": "adam or sgd",
-    "learning_rate": "a finite number above 0 in float32",
-    "max_norm": "a finite number above 0 in float32",
-    "inject": "none, inf or nan",
-    "inject_at": "a whole number of at least 1",
-    "inject_lasting": "true or false",
-}
 #: What no field takes, as a link has it, and as it is shown.
 NOTHING = {
     "p-1.5": "p-1.5",

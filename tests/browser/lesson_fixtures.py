@@ -22,3 +22,10 @@ def lesson(shared: ExplorerPage) -> ExplorerPage:
     """The page at the first scenario, before a prediction."""
     begin(shared, "window")
     return shared
+
+
+@pytest.fixture
+def lecture(shared: ExplorerPage) -> ExplorerPage:
+    """A lecture on the first scenario, at its first step."""
+    begin(shared, "window", "present")
+    return shared

@@ -30,6 +30,9 @@ REST = 700
 _RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 # What the window chart shows of the window.
+#: The steps of a lecture.
+STEPS = ("describe", "predict", "show", "explain", "next")
+
 READ_WINDOW = """(root) => ({
   bands: root.querySelectorAll(".band").length,
   caption: root.querySelector(".window-caption").textContent,
@@ -206,3 +209,14 @@ def hides_window(explorer: ExplorerPage) -> bool:
     }
     assert len(set(hidden.values())) == 1, hidden
     return hidden["bands"]
+
+
+def step(explorer: ExplorerPage) -> str:
+    """The step that is gone through, by the list of steps."""
+    current = explorer.root.locator(".lecture-steps [aria-current=step]")
+    return {ENGLISH[f"lecture-{name}"]: name for name in STEPS}[current.inner_text()]
+
+
+def go_to(explorer: ExplorerPage, name: str) -> None:
+    while step(explorer) != name:
+        press(explorer, "lectureForward")
